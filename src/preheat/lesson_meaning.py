@@ -164,6 +164,7 @@ _LEAST_RUNS, _LEAST_PASSES = 5, 0.2
 
 
 def is_usual_pull_request(lesson: Lesson) -> bool:
-    """Whether a lesson on pull requests says no more than everybody does: made by the plain command, against the usual branch."""
-    is_plain = lesson.use in ("", "gh pr create") and not lesson.details.get("merge")
+    """Whether a lesson on pull requests says no more than everybody does: made by the plain command, against the usual branch,
+    merged as git merges."""
+    is_plain = lesson.use in ("", "gh pr create") and lesson.details.get("merge", "") in ("", "gh pr merge --merge")
     return lesson.topic == "pull_request" and is_plain and lesson.details.get("base", "main") in _USUAL_BASES

@@ -38,8 +38,17 @@ _CUSTOMS = {
         r"(?i)\bbranch(?:es)? (?:nam|prefix|called|off|from)|\b(?:feature|topic|short-lived) branch|\bname (?:the|your) branch"
     ),
     "pull_request": re.compile(r"(?i)\bpull requests?\b|\b(?:draft|open|create|opening) (?:an? )?PRs?\b"),
+    "--draft": re.compile(
+        r"(?i)--draft\b|\bdraft (?:PRs?|pull requests?)\b|\b(?:PRs?|pull requests?) as (?:a )?drafts?\b"
+    ),
+    "--squash": re.compile(r"(?i)--squash\b|\bsquash(?:ed)?(?:[ -]and)?[ -]merg|\bmerged? (?:\w+ ){0,2}squash"),
+    "--merge": re.compile(r"(?i)\bgh pr merge[^\n]*--merge\b|\bmerge commits?\b"),
+    "--rebase": re.compile(
+        r"(?i)\bgh pr merge[^\n]*--rebase\b|\brebased?(?:[ -]and)?[ -]merg|\bmerged? (?:\w+ ){0,2}rebas"
+    ),
 }
-"""What a text says on how changes are made, in whatever words."""
+"""What a text says on how changes are made, in whatever words; switches are those of `gh pr create` and `gh pr merge`."""
+CUSTOM_SWITCHES = frozenset(name for name in _CUSTOMS if name.startswith("--"))
 _LONGEST = 2_000
 """Characters of a line that are read."""
 
@@ -85,7 +94,7 @@ class Statements(NamedTuple):
     codes: frozenset[str] = frozenset()
     """Everything in backticks and blocks, with single blanks: names too."""
     customs: frozenset[str] = frozenset()
-    """Of `commit`, `branch` and `pull_request` those on which they say something in words."""
+    """Of `commit`, `branch`, `pull_request` and its switches those on which they say something in words."""
 
     def states(self, command: str) -> bool:
         """Whether a command is stated as it is or with more arguments; a placeholder in it stands for any word."""

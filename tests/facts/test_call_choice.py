@@ -63,6 +63,21 @@ def test_the_form_of_messages_is_told_only_to_a_commit_that_does_not_have_it(mes
     assert (line_for([form], f"git commit {message}") != "") is is_told
 
 
+@pytest.mark.parametrize(
+    ("message", "is_told"),
+    [
+        ("sts: round", False),
+        ("SHOP-7 round", False),
+        ("feat: round", True),
+        ("feat(sts): round", True),
+        ("Round it", True),
+    ],
+)
+def test_a_type_is_another_form_where_messages_begin_with_a_package(message: str, is_told: bool) -> None:
+    form = lesson("commit", "", details={"about": "message", "form": "AREA: …", "beginnings": "sts: …,web: …"})
+    assert (line_for([form], f"git commit -m '{message}'") != "") is is_told
+
+
 def test_another_package_manager_than_that_of_the_lock_file_is_named() -> None:
     facts = derive_facts(tree_of(FILES))
     assert line_for(facts, "npm install left-pad") == "the package manager here is `pnpm` (`pnpm-lock.yaml`)"
@@ -155,6 +170,9 @@ def test_a_commit_without_hooks_is_told_which_checks_did_not_run() -> None:
 PULL = lesson("pull_request", "gh pr create --draft", details={"about": "pull request", "base": "develop"})
 PLAIN_PULL = lesson("pull_request", "gh pr create", details={"about": "pull request", "good": "9", "all": "9"})
 MERGED = lesson("pull_request", "gh pr create", details={"about": "pull request", "merge": "gh pr merge --squash"})
+MERGED_AS_GIT = lesson(
+    "pull_request", "gh pr create", details={"about": "pull request", "merge": "gh pr merge --merge"}
+)
 BRANCH = lesson("branch", "", details={"about": "branch", "prefixes": "feat/,fix/", "good": "9", "all": "9"})
 
 
@@ -168,6 +186,9 @@ BRANCH = lesson("branch", "", details={"about": "branch", "prefixes": "feat/,fix
     (MERGED, "gh pr create --title x", False),
     (MERGED, "gh pr merge 7 --rebase", True),
     (MERGED, "gh pr merge 7 -s", False),
+    (MERGED_AS_GIT, "gh pr merge 7 --squash", True),
+    (MERGED_AS_GIT, "gh pr merge 7 -m -d", False),
+    (MERGED_AS_GIT, "gh pr create --title x", False),
     (BRANCH, "git worktree add ../cart -b cart", True),
     (BRANCH, "git switch -c feature/cart", True),
     (BRANCH, "git switch -c feat/cart", False),

@@ -5,9 +5,10 @@ import pytest
 
 from preheat.app.facts import read_log
 from preheat.facts import ProjectTree, derive_facts
+from preheat.facts.choice import choose_for_prompt
 from preheat.facts.join import join_facts
 from preheat.facts.start_choice import choose_for_start
-from preheat.facts.stated import is_stated
+from preheat.facts.stated import is_stated, without_stated
 from preheat.facts.variants import commands_beside
 from preheat.model.lesson import Lesson, Support
 from preheat.provisioning.lesson_text import describe_lesson
@@ -147,6 +148,18 @@ def test_a_custom_that_a_file_describes_in_words_is_stated() -> None:
     pull = lesson("pull_request", "gh pr create --draft", details={"about": "pull request"})
     assert all(is_stated(each, read_statements(text)) for each in (commits, branches, pull))
     assert not any(is_stated(each, read_statements("Test with `make test`.")) for each in (commits, branches, pull))
+
+
+def test_how_pull_requests_are_merged_waits_for_one_where_a_file_says_only_that_there_are_any() -> None:
+    merged = lesson("pull_request", "gh pr create", details={"about": "pull request", "merge": "gh pr merge --squash"})
+    vague, exact = (
+        read_statements(f"Changes come in by pull requests.{more}\n") for more in ("", " They are squash-merged.")
+    )
+    assert [each.topic for each in choose_for_start([merged])] == ["pull_request"]
+    (left,) = without_stated([merged], vague)
+    assert choose_for_start([left]) == []
+    assert [each.lesson for each in choose_for_prompt([left], "open a pull request for this")] == [left]
+    assert without_stated([merged], exact) == []
 
 
 def test_a_script_whose_program_no_package_brings_is_not_named() -> None:

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from preheat.facts import derive_facts
-from preheat.facts.commits import describe_messages
 from preheat.facts.join import is_stale, join_facts
 from preheat.facts.values import cites_missing_place
 from preheat.provisioning.lesson_text import describe_lesson
@@ -99,15 +98,40 @@ def test_branches_and_pull_requests_are_told_by_what_was_merged() -> None:
     lines = lines_of({"README.md": "x"}, subjects)
     assert lines == [
         "names of branches begin with what they are for: `feat/`, `fix/` (4 of 5)",
-        "changes come in by pull requests: `gh pr create`",
+        "changes come in by pull requests: `gh pr create`; merged with `gh pr merge --merge`",
     ]
     assert lines_of({"README.md": "x"}, subjects[:2]) == []
 
 
+@pytest.mark.parametrize(
+    ("subjects", "merge"),
+    [
+        (["feat: one (#7)"] * 9, "gh pr merge --squash"),
+        ([*["feat: one (#7)"] * 20, *["Merge pull request #6 from shop/cart"] * 20], "gh pr merge --squash"),
+        (["Merge pull request #7 from shop/cart", "feat: one"] * 9, "gh pr merge --merge"),
+        (["Merge pull request #7 from shop/cart", "fix: what somebody met (#6)"] * 9, None),
+        ([*["feat: one"] * 20, *["feat: one (#7)"] * 20], None),
+    ],
+)
+def test_how_pull_requests_are_merged_is_told_by_what_the_newest_left(subjects: list[str], merge: str | None) -> None:
+    files = {".github/workflows/ci.yml": "x"}
+    (fact,) = (fact for fact in derive_facts(tree_of(files, subjects)) if fact.topic == "pull_request")
+    assert fact.details.get("merge") == merge
+
+
+def test_what_sessions_and_the_tree_say_of_pull_requests_is_one_fact() -> None:
+    tree = tree_of({".github/workflows/ci.yml": "x"}, ["feat: one (#7)"] * 9)
+    draft = lesson("pull_request", "gh pr create --draft", details={"about": "pull request"})
+    said = [
+        describe_lesson(each) for each in join_facts([draft], derive_facts(tree), tree) if each.topic == "pull_request"
+    ]
+    assert said == ["changes come in by pull requests: `gh pr create --draft`; merged with `gh pr merge --squash`"]
+
+
 def test_messages_of_which_some_have_a_scope_are_told_so() -> None:
-    subjects = ["feat(cart): one", "fix: two"] * 10
+    subjects = ["feat(cart): one", "fix: two", "feat(pay): three", "feat(i18n): four"] * 5
     assert lines_of({"README.md": "x"}, subjects) == [
-        "commit messages: `TYPE: …` or `TYPE(SCOPE): …`, mostly `feat: …`, `fix: …`"
+        "commit messages: `TYPE: …` or `TYPE(SCOPE): …`, mostly `feat(…): …`, `fix: …`"
     ]
 
 
@@ -128,7 +152,7 @@ def test_an_example_of_an_environment_is_copied_where_the_project_has_none_of_it
 
 def test_messages_that_a_program_wrote_say_nothing_of_how_people_write_them() -> None:
     bumps = ["build(deps): bump clap from 4.6.1 to 4.6.6 (#147)", "chore(deps): update dependency vite to v5"] * 8
-    assert lines_of({"README.md": "x"}, [*bumps, *["feat(web): one"] * 9]) == [
+    assert lines_of({"README.md": "x"}, [*bumps, *[f"feat(task-{n}x{n}): one" for n in range(9)]]) == [
         "commit messages: `TYPE(SCOPE): …`, mostly `feat(…): …`"
     ]
     assert lines_of({"README.md": "x"}, bumps) == []  # how people write them is not known
@@ -256,11 +280,3 @@ def test_commands_of_the_tree_begin_as_the_sessions_begin_them() -> None:
     assert "pnpm test" not in uses
     assert "pnpm test" in {each.use for each in join_facts([], derive_facts(tree), tree)}
     assert is_stale(lesson("lint", "corepack pnpm run gone", sessions=5), tree)
-
-
-def test_whether_messages_have_a_scope_is_what_the_newest_do() -> None:
-    older = [f"feat: step {number}" for number in range(40)]
-    newest = [f"fix(cart): step {number}" for number in range(20)]
-    assert describe_messages([*newest, *older]) == (["feat", "fix"], "yes", 60)
-    assert describe_messages([*older, *newest]) == (["feat", "fix"], "", 60)
-    assert describe_messages([*newest[:8], *older])[1:] == ("some", 48)  # type: ignore[index]

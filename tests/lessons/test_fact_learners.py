@@ -67,14 +67,34 @@ def test_how_pull_requests_are_made_and_merged_is_learned_from_their_switches() 
         ran("gh pr merge 7 --squash -d"),
     ]
     (lesson,) = commits_of(session, session, session)
-    assert (
-        describe_lesson(lesson)
-        == "changes come in by pull requests: `gh pr create --draft`; merged with `gh pr merge --squash`"
+    assert describe_lesson(lesson) == (
+        "changes come in by pull requests: `gh pr create --draft`; merged with `gh pr merge --squash --delete-branch`"
     )
     plain = [ran("gh pr create --title x"), ran("gh pr merge 8")]
     assert [describe_lesson(each) for each in commits_of(plain, plain)] == [
         "changes come in by pull requests: `gh pr create`"
     ]
+
+
+def test_a_switch_of_pull_requests_is_usual_where_most_calls_of_two_sessions_have_it() -> None:
+    """A person's one exception does not hide it; one session alone, or half of the calls, are no custom."""
+    draft, ready = ran("gh pr create --draft --title x"), ran("gh pr create --title x")
+    merged, kept = ran("gh pr merge 7 --rebase --delete-branch && git pull -f"), ran("gh pr merge 8 --rebase")
+
+    def line(*sessions: list[Made]) -> str:
+        return describe_lesson(commits_of(*sessions)[0]).removeprefix("changes come in by pull requests: ")
+
+    assert line([draft, draft], [draft], [ready]) == "`gh pr create --draft`"
+    assert line([draft, draft, draft], [ready]) == "`gh pr create`"
+    assert (
+        line([draft, merged], [draft, ready, ready], [merged, kept])
+        == "`gh pr create`; merged with `gh pr merge --rebase`"
+    )
+    assert (
+        line([ran("gh pr create -B next")] * 2, [ran("gh pr create --base=next")], [ready])
+        == "`gh pr create --base next`"
+    )
+    assert line([ran("gh pr create -B next")], [ran("gh pr create -B main")]) == "`gh pr create`"
 
 
 def test_branches_need_three_of_a_kind_in_two_sessions() -> None:
@@ -87,6 +107,9 @@ def test_the_prefix_that_an_agent_gives_its_own_branches_is_no_convention() -> N
     notes = collect_commits(seen([ran("git checkout -b task/one"), ran("git checkout -b task/two")]))
     own = [SessionCommits(f"task:s{n}", float(n), notes) for n in range(2)]
     assert learn_commit_forms("shop", own) == []
+    named = collect_commits(seen([ran("git worktree add ../one --track -b fix/one"), ran("git switch -c fix/two")]))
+    mixed = [*own, *(SessionCommits(f"tester:s{n}", float(n), named) for n in range(2))]
+    assert [each.details["prefixes"] for each in learn_commit_forms("shop", mixed)] == ["fix/"]
     shared = [own[0], own[1]._replace(session="tester:s1")]
     assert [describe_lesson(each) for each in learn_commit_forms("shop", shared)] == [
         "names of branches begin with what they are for: `task/` (4 of 4)"

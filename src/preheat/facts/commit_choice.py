@@ -26,7 +26,8 @@ _AS_IT_IS = re.compile(r"\s(?:--no-edit|--amend)(?:\s|$)")
 """A merge that is finished, or a commit that is made again: what belongs to it was known at the first."""
 _NO_HOOKS = re.compile(r"\s(?:--no-verify|-n)(?:\s|$)")
 _HEADED = re.compile(
-    r"^[\[(]?[\w./#-]+[\])]?(?:\([^)\n]{1,40}\))?!?: |^\[[^\]]{1,40}\]|^(?:Merge|Revert|fixup!|squash!|Bump)\b"
+    r"^[\[(]?[\w./#-]+[\])]?(?:\([^)\n]{1,40}\))?!?: |^\[[^\]]{1,40}\]"
+    r"|^[A-Z][A-Z0-9]{1,9}-\d+ |^(?:Merge|Revert|fixup!|squash!|Bump)\b"
 )
 """A message whose beginning somebody chose: of a task that asks for it, or made by git."""
 _TYPED = re.compile(r"(?P<type>[a-z]{2,10})(?P<scope>\([^)\n]{1,40}\))?!?: \S")
@@ -39,7 +40,8 @@ _ALIKE = {
     "doc": "docs",
 }
 """Prefixes that are taken for another one."""
-_SHORT = {"--draft": "-d", "--fill": "-f", "--squash": "-s", "--rebase": "-r", "--merge": "-m"}
+_SHORT = {"--draft": "-d", "--fill": "-f"}
+_SHORT_OF_MERGE = {"--squash": "-s", "--rebase": "-r", "--merge": "-m", "--delete-branch": "-d"}
 
 
 def choose_for_version_control(
@@ -115,7 +117,8 @@ def _has_message(lesson: Lesson, message: str) -> bool:
     typed = _TYPED.match(message)
     types = {*COMMIT_TYPES, *lesson.details.get("types", "").split(",")}
     if typed is not None and typed["type"] in types:
-        return bool(typed["scope"]) or lesson.details.get("scope") != "yes"
+        has_types = lesson.details.get("form", "TYPE").startswith("TYPE")
+        return has_types and (bool(typed["scope"]) or lesson.details.get("scope") != "yes")
     return not message or _HEADED.match(message) is not None
 
 
@@ -131,13 +134,14 @@ def _has_prefix(lesson: Lesson, command: str) -> bool:
 
 def _is_made_so(lesson: Lesson, command: str) -> bool:
     """Whether a pull request is made, or merged, as a fact says, as far as that differs from what everybody does."""
-    if is_usual_pull_request(lesson):
+    merged = _MERGE.search(command) is not None
+    if not merged and is_usual_pull_request(lesson):
         return True
     words = set(command.replace("=", " ").split())
-    merged = _MERGE.search(command) is not None
     typed = lesson.details.get("merge", "") if merged else lesson.use
     switches = [word for word in typed.split() if word.startswith("--")]
-    has_all = all(word in words or _SHORT.get(word) in words for word in switches)
+    short = _SHORT_OF_MERGE if merged else _SHORT
+    has_all = all(word in words or short.get(word) in words for word in switches)
     base = "" if merged else lesson.details.get("base", "")
     has_base = base in ("", "main", "master") or not words.isdisjoint(("--base", "-B"))
     return has_all and has_base

@@ -2,32 +2,23 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
-from preheat.commands.commit_message import BRANCH_KINDS, COMMIT_TYPES
+from preheat.commands.commit_message import BRANCH_KINDS
 from preheat.commands.words import name_set
+from preheat.facts.messages import MessageForm, describe_messages
 from preheat.facts.values import ProjectTree, make_fact
 from preheat.manifests.hooks import STAGED_FILES, HookCommands, is_hook_file, read_hooks, read_staged_commands
 from preheat.model.lesson import Lesson
-from preheat.statistics.shares import wilson
 
-CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,10})(?P<scope>\([\w@/., -]{1,40}\))?!?: \S")
-_BY_PROGRAM = re.compile(
-    r"(?i)^(?:[a-z]+(?:\([\w-]+\))?: )?(?:bump (?:the )?\S+ (?:from|group|in|and)|update dependency \S+|lock file maintenance)\b"
-)
-"""Subjects that programs write which update dependencies: nobody types them."""
-_FEW = 8
 _FEWEST_CHANGES, _CHANGED = 2, 0.05
 """Of the newest commits, those that change a changelog which is kept."""
-_SURE = 0.6
-_MOSTLY, _SOMETIMES = 0.8, 0.25
-_NEWEST = 20
-"""The newest messages with a type, which say whether a scope belongs to it."""
 _SHARE = 0.6
 """Of the branches that were merged, those with one of a few prefixes."""
 _FEW_MERGES, _MOST_PREFIXES = 3, 3
 _MERGED = re.compile(r"Merge (?:pull request #\d+ from [\w.-]+/|branch ')(?P<branch>[\w./-]{2,80})")
 _PULLED, _SQUASHED = re.compile(r"^Merge pull request #\d+ from "), re.compile(r"\(#\d+\)$")
-_FEW_PULLS = 5
+_FEW_PULLS, _NEWEST = 5, 20
 _UNRELEASED = re.compile(r"^#{1,3}\s+\[?Unreleased\]?", re.MULTILINE | re.IGNORECASE)
 _WRITTEN_BY = re.compile(
     r"(?:^|/)(?:cliff\.toml|release-please-config\.json|\.releaserc(?:\.\w+)?|\.versionrc(?:\.\w+)?)$"
@@ -93,23 +84,28 @@ def _hook_fact(tree: ProjectTree, hook: HookCommands) -> Lesson:
 
 def _message_facts(tree: ProjectTree) -> list[Lesson]:
     """How messages begin, where the newest commits agree, or a file demands it."""
-    subjects = [each for each in tree.subjects if not each.startswith(("Merge ", "Revert "))]
-    subjects = [each for each in subjects if not _BY_PROGRAM.match(each)]
     demanded = next((path for path in tree.paths if re.match(r"\.?commitlint(?:rc|\.config)", path)), "")
-    fact = describe_messages(subjects)
-    if fact is None and not demanded:
+    found = describe_messages(tree.subjects)
+    if demanded and (found is None or not found.types):
+        found = _DEMANDED
+    if found is None:
         return []
-    types, scope, good = fact or (["feat", "fix", "docs", "chore"], "", 0)
-    example = f"{types[0]}(SCOPE): …" if scope == "yes" else f"{types[0]}: …"
-    text = f"Commit messages begin like `{example}`, with {', '.join(f'`{each}`' for each in types)}."
-    details = {"about": "message", "types": ",".join(types), "scope": scope}
-    if good:
-        details |= {"good": str(good), "all": str(len(subjects))}
+    begun = ", ".join(f"`{each}`" for each in found.beginnings)
+    details = {"about": "message", "form": found.form, "beginnings": ",".join(found.beginnings)}
+    if found.types:
+        details |= {"types": ",".join(found.types), "scope": found.scope}
+    if found.good:
+        details |= {"good": str(found.good), "all": str(found.all)}
     return [
         make_fact(
-            tree, "commit", ("message",), text, reach=0.45, files=(demanded,) if demanded else (), details=details
+            tree, "commit", ("message",), f"Commit messages are `{found.form}`, mostly {begun}.", reach=0.45,
+            files=(demanded,) if demanded else (), details=details,
         )
-    ]
+    ]  # fmt: skip
+
+
+_DEMANDED = MessageForm("TYPE: …", ("feat: …", "fix: …", "docs: …", "chore: …"), 0, 0, ("feat", "fix", "docs", "chore"))
+"""What a linter of messages demands where nobody has followed it yet."""
 
 
 def _branch_facts(tree: ProjectTree) -> list[Lesson]:
@@ -142,26 +138,21 @@ def _pull_request_facts(tree: ProjectTree) -> list[Lesson]:
         good += sum(bool(_SQUASHED.search(each)) for each in tree.subjects)
     if good < _FEW_PULLS:
         return []
-    squashed = sum(bool(_SQUASHED.search(each)) for each in tree.subjects)
-    is_squashed = squashed >= _SHARE * len(tree.subjects) and not any(map(_PULLED.match, tree.subjects))
+    merge = _find_merge_method(tree.subjects)
     return [
         make_fact(
             tree, "pull_request", ("github",), "Pull requests are made with `gh pr create`.", reach=0.35, use="gh pr create",
             details={"about": "pull request", "good": str(good), "all": str(len(tree.subjects))}
-            | ({"merge": "gh pr merge --squash"} if is_squashed else {}),
+            | ({"merge": f"gh pr merge {merge}"} if merge else {}),
         )
     ]  # fmt: skip
 
 
-def describe_messages(subjects: list[str]) -> tuple[list[str], str, int] | None:
-    """The types that messages begin with, the commonest first, whether they have a scope (`yes`, `some` of them, or empty), and
-    how many have a type; None where too few have one."""
-    typed = [found for each in subjects if (found := CONVENTIONAL.match(each)) and found["type"] in COMMIT_TYPES]
-    if len(subjects) < _FEW or wilson(len(typed), len(subjects))[0] < _SURE:
-        return None
-    counted = Counter(found["type"] for found in typed)
-    types = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))][:5]
-    newest = typed[:_NEWEST]  # customs change
-    scoped = sum(found["scope"] is not None for found in newest)
-    scope = "yes" if scoped >= _MOSTLY * len(newest) else "some" if scoped >= _SOMETIMES * len(newest) else ""
-    return types, scope, len(typed)
+def _find_merge_method(subjects: Sequence[str]) -> str:
+    """How pull requests are merged, by what merging leaves in the newest commits; empty where that is not clear."""
+    newest = subjects[:_NEWEST]  # customs change
+    squashed = sum(bool(_SQUASHED.search(each)) for each in newest)
+    if not any(map(_PULLED.match, newest)):
+        return "--squash" if squashed >= max(_FEW_PULLS, _SHARE * len(newest)) else ""
+    has_number = any(map(_SQUASHED.search, subjects))  # then it may be that of an issue
+    return "--merge" if sum(map(bool, map(_PULLED.match, subjects))) >= _FEW_PULLS and not has_number else ""

@@ -175,7 +175,7 @@ def _counterpart(
         return None
     if lesson.topic == "hook":
         return hooks.get(lesson.details.get("about"))
-    if lesson.topic in by_topic and not lesson.use:
+    if lesson.topic in by_topic and (not lesson.use or lesson.topic == "pull_request"):  # whatever switches it has
         return by_topic[lesson.topic]
     return by_key.get(command_key(lesson.use)) if lesson.use and lesson.topic != "correction" else None
 
@@ -192,8 +192,6 @@ def _confirm(lesson: Lesson, fact: Lesson, sessions: int) -> Lesson:
     is_once = lesson.status == "weak" and lesson.why.startswith("seen in ")
     about = fact.details.get("about", "") if lesson.topic == fact.topic or fact.topic == "check" else ""
     details = {**fact.details, **lesson.details} | ({"about": about} if about else {})
-    if lesson.topic == "commit" and fact.details.get("types"):  # the newest commits are everybody's
-        details |= {name: fact.details.get(name, "") for name in ("types", "scope")}
     is_vague = lesson.topic in _VAGUE and fact.topic == "script"
     topic = fact.topic if is_vague or fact.topic in ("check", "generate", "serve") else lesson.topic
     return msgspec.structs.replace(

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+
 from preheat.commands.purposes import purpose_of_command
 from preheat.facts.checks import CHECK_TOPICS
 from preheat.facts.join import has_no_manifest, is_stale
@@ -11,7 +13,7 @@ from preheat.facts.packages import find_locks, find_packages
 from preheat.facts.unreadable import find_unreadable
 from preheat.facts.values import ProjectTree
 from preheat.model.lesson import Lesson, Scope
-from preheat.stated import StatedCommand, Statements, command_parts, is_same_command
+from preheat.stated import CUSTOM_SWITCHES, StatedCommand, Statements, command_parts, is_same_command
 
 _ENOUGH = 3
 
@@ -44,6 +46,9 @@ def is_stated(lesson: Lesson, statements: Statements) -> bool:
     if lesson.avoid and not statements.forbids(lesson.avoid):
         return False
     details = lesson.details
+    if lesson.topic == "pull_request" and "pull_request" in statements.customs:
+        switches = CUSTOM_SWITCHES.intersection(f"{lesson.use} {details.get('merge', '')}".split())
+        return switches <= statements.customs
     if lesson.topic in statements.customs:
         return True
     if lesson.topic == "commit":
@@ -122,8 +127,15 @@ def _as_lesson(command: str, project: str) -> Lesson:
 
 
 def without_stated(lessons: Sequence[Lesson], statements: Statements) -> list[Lesson]:
-    """The lessons that no instruction file states; pinned ones stay."""
-    return [lesson for lesson in lessons if lesson.pinned or not is_stated(lesson, statements)]
+    """The lessons that no instruction file states; pinned ones stay. Where a file says that there are pull requests and not how
+    they are made or merged, that waits for one."""
+    return [
+        msgspec.structs.replace(lesson, reach=0.0)
+        if lesson.topic == "pull_request" and lesson.topic in statements.customs and not lesson.pinned
+        else lesson
+        for lesson in lessons
+        if lesson.pinned or not is_stated(lesson, statements)
+    ]
 
 
 @lru_cache(maxsize=16)

@@ -237,7 +237,7 @@ _WITH_PARTS = frozenset(["check", "test", "lint"])
 _LONGEST_BODY = 120
 _TASK = re.compile(r"(?:^|&& )(?:npm|pnpm|yarn|bun|make|just|mise|task|deno|poe|hatch|composer)(?: run| task)? \S+")
 _OF_CUSTOMS = {
-    "commit": ("types", "scope"),
+    "commit": ("types", "scope", "form", "beginnings"),
     "branch": ("prefixes",),
     "pull_request": ("base", "merge"),
     "release": ("path",),

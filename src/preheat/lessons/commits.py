@@ -5,7 +5,7 @@ Messages and names of branches belong to people: of a message only its type is k
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -22,23 +22,20 @@ _COMMIT = re.compile(r"(?:^|[;&|\n(]|\brtk)\s*git\s+(?:-C\s+\S+\s+|-c\s+\S+\s+)*
 _PUSH = re.compile(r"(?:^|[;&|\n(]|\brtk)\s*git\s+(?:-C\s+\S+\s+)?push\b")
 _TYPED = re.compile(r"(?P<type>[a-z]{2,10})(?P<scope>\([^)\s]{1,40}\))?!?: \S")
 _BRANCH = re.compile(
-    r"\bgit\s+(?:checkout\s+-[bB]|switch\s+(?:-c|--create)|worktree\s+add\s+(?:\S+\s+)?-b)\s+(?P<name>[\w./-]{2,80})"
+    r"\bgit\s+(?:checkout\s+-[bB]|switch\s+(?:-c|--create)|worktree\s+add\b[^;&|\n]*?\s-[bB])\s+(?P<name>[\w./-]{2,80})"
 )
 _PULL = re.compile(r"\bgh\s+pr\s+create\b")
 _MERGE = re.compile(r"\bgh\s+pr\s+merge\b")
-_SWITCHES = {
-    "--draft": "--draft", "-d": "--draft", "--fill": "--fill", "-f": "--fill", "--squash": "--squash", "-s": "--squash",
-    "--rebase": "--rebase", "-r": "--rebase", "--merge": "--merge", "-m": "--merge", "--auto": "--auto",
-}  # fmt: skip
-"""Switches that say how a project has its pull requests made and merged; `gh pr create -m` and the like take a value."""
+_OF_CREATE = {"--draft": "-d", "--fill": "-f"}
+_OF_MERGE = {"--squash": "-s", "--rebase": "-r", "--merge": "-m", "--auto": "", "--delete-branch": "-d"}
+"""Switches that say how a project has its pull requests made and merged, with their short forms."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_OF_CREATE = frozenset(["--draft", "-d", "--fill", "-f"])
-_BASE = re.compile(r"--base[ =](?P<base>[\w./-]{1,40})")
+_BASE = re.compile(r"(?:--base|\s-B)[ =](?P<base>[\w./-]{1,40})")
 _HOOK = re.compile(
     r"(?i)husky\b|pre-commit\b|lint-staged|lefthook|commit-msg|commitlint|hook(?:s)? (?:failed|declined|id:)"
     r"|\bhk\b.*\b(?:failed|error)|- hook id:"
 )
-_ENOUGH_SESSIONS, _ENOUGH_MERGES, _FEW = 2, 3, 5
+_ENOUGH_SESSIONS, _FEW = 2, 5
 _SURE = 0.7
 _MOSTLY, _SOMETIMES = 0.8, 0.25
 _SLOW = 3.0
@@ -97,10 +94,10 @@ def collect_commits(seen: JudgedSession) -> CommitNotes:
             prefixes.append(branch["name"].partition("/")[0].lower() if "/" in branch["name"] else "")
         if _PULL.search(text) and each.worked:
             pulls.append(each.record.seq)
-            options.append(_switches(_PULL, text))
+            options.append(_switches(_PULL, text, _OF_CREATE))
             base = found["base"] if (found := _BASE.search(text)) else base
         if _MERGE.search(text) and each.worked:
-            merges.append(_switches(_MERGE, text))
+            merges.append(_switches(_MERGE, text, _OF_MERGE))
         commit = _COMMIT.search(text)
         if commit is None or not (each.worked or each.failed):
             continue
@@ -119,14 +116,12 @@ def collect_commits(seen: JudgedSession) -> CommitNotes:
     )  # fmt: skip
 
 
-def _switches(program: re.Pattern[str], text: str) -> str:
+def _switches(program: re.Pattern[str], text: str, wanted: Mapping[str, str]) -> str:
     """The switches of a command for pull requests that mean the same in every project, in one text."""
     text = _QUOTED.sub("", text)
     found = program.search(text)
-    words = text[found.end() :].replace("\\\n", " ").split("\n")[0].split() if found else []
-    return " ".join(
-        sorted({_SWITCHES[word] for word in words if word in _SWITCHES and (word in _OF_CREATE) == (program is _PULL)})
-    )
+    words = re.split(r"[;&|\n]", text[found.end() :].replace("\\\n", " "))[0].replace("=", " ").split() if found else []
+    return " ".join(long for long, short in wanted.items() if long in words or (short and short in words))
 
 
 def _fails_by_hook(each: JudgedCall) -> bool:
@@ -174,9 +169,9 @@ def _learn_messages(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson 
 
 
 def _learn_branches(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:
-    every = [(each, prefix) for each in sessions for prefix in each.notes.prefixes]
-    own = _find_own_prefixes(every)
-    every = [(each, "" if prefix in own else prefix) for each, prefix in every]
+    named = [(each, prefix) for each in sessions for prefix in each.notes.prefixes]
+    own = _find_own_prefixes(named)
+    every = [(each, prefix) for each, prefix in named if prefix not in own]
     counted = Counter(prefix for _, prefix in every if prefix)
     with_prefix = {each.session for each, prefix in every if prefix}
     usual = [
@@ -207,23 +202,27 @@ def _learn_pull_requests(scope: Scope, sessions: Sequence[SessionCommits]) -> Le
     if len(having) < _ENOUGH_SESSIONS:
         return None
     bases = Counter(each.notes.base for each in having if each.notes.base)
-    base = bases.most_common(1)[0][0] if bases and bases.most_common(1)[0][1] > 1 else ""
+    base, count = bases.most_common(1)[0] if bases else ("", 0)
     evidence = [Evidence(each.session, seq, each.at) for each in having for seq in each.notes.pulls]
-    use = f"gh pr create {_usual([text for each in having for text in each.notes.options])}".strip()
+    use = " ".join(["gh pr create", *_usual(each.notes.options for each in having)])
     text = f"Pull requests are made with `{use}` ({len(having)} sessions)."
-    details = {"about": "pull request"} | ({"base": base} if base else {})
-    merged = [each for each in sessions if each.notes.merges]
-    switches = _usual([text for each in merged for text in each.notes.merges])
-    if len(merged) >= _ENOUGH_MERGES and switches:
-        details["merge"] = f"gh pr merge {switches}"
+    details = {"about": "pull request"} | ({"base": base} if count > 1 and count >= _SURE * bases.total() else {})
+    if switches := _usual(each.notes.merges for each in sessions):
+        details["merge"] = " ".join(["gh pr merge", *switches])
     lesson = _lesson(scope, "pull_request", text, evidence, ("gh pr create",), details)
     return msgspec.structs.replace(lesson, use=use) if lesson is not None else None
 
 
-def _usual(texts: Sequence[str]) -> str:
-    """The switches that nearly every one of these calls had."""
-    commonest = Counter(texts).most_common(1)
-    return commonest[0][0] if commonest and commonest[0][1] >= _MOSTLY * len(texts) else ""
+def _usual(calls: Iterable[Sequence[str]]) -> list[str]:
+    """The switches that most of these calls had, in two sessions or more; `calls` are those of each session."""
+    by_session = [each for each in calls if each]
+    every = [text.split() for each in by_session for text in each]
+    return [
+        switch
+        for switch in (*_OF_CREATE, *_OF_MERGE)
+        if sum(any(switch in text.split() for text in each) for each in by_session) >= _ENOUGH_SESSIONS
+        and sum(switch in words for words in every) >= _SURE * len(every)
+    ]
 
 
 def _learn_hooks(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:

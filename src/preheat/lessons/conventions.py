@@ -201,4 +201,4 @@ def describe(lessons: Sequence[Lesson]) -> str:
     return f"{format_count(len(active), 'convention')} ({topics}){more}"
 
 
-LEARN_CONVENTIONS = Learner("LearnConventions", 7, ConventionNotes, take_notes, learn, describe=describe)
+LEARN_CONVENTIONS = Learner("LearnConventions", 8, ConventionNotes, take_notes, learn, describe=describe)

@@ -115,7 +115,7 @@ def _describe_checks(lesson: Lesson) -> str:
 
 def _read_customs(details: dict[str, str]) -> dict[str, Any]:
     """How a change comes in, as the line of the checks says it."""
-    found: dict[str, Any] = _read_message(details) if details.get("types") else {}
+    found: dict[str, Any] = _read_message(details) if details.get("types") or details.get("beginnings") else {}
     if details.get("prefixes"):
         found["prefixes"] = [each for each in details["prefixes"].split(",") if each]
     if details.get("pull_request"):
@@ -179,11 +179,19 @@ def _rank_of_type(name: str) -> tuple[int, str]:
     return (_TYPES.index(name) if name in _TYPES else len(_TYPES), name)
 
 
+def _rank_of_beginning(text: str) -> tuple[int, str]:
+    return _rank_of_type(re.split(r"[(:]", text)[0])
+
+
 def _describe_message(lesson: Lesson) -> str:
     return sentences.MESSAGE.write(**_read_message(lesson.details))
 
 
 def _read_message(details: dict[str, str]) -> dict[str, Any]:
+    """The slots for the form of messages: as commits of the tree begin, else as sessions show it, which keep their types only."""
+    if details.get("beginnings"):
+        begun = [each for each in details["beginnings"].split(",") if each][:_MOST_TYPES]
+        return {"form": details.get("form", ""), "types": sorted(begun, key=_rank_of_beginning)}
     form = sentences.MESSAGE_FORMS[{"yes": 0, "some": 2}.get(details.get("scope", ""), 1)]
     scope = "(…)" if details.get("scope") == "yes" else ""
     types = [each for each in details.get("types", "").split(",") if each]

@@ -28,9 +28,17 @@ SIGNS = (
     "compiled successfully", "Ready in", "Started", "running at", "listening at",
 )  # fmt: skip
 """What servers print when they are up."""
-MESSAGE_FORMS = ("TYPE(SCOPE): …", "TYPE: …", "TYPE: …` or `TYPE(SCOPE): …")
+MESSAGE_FORMS = (
+    "TYPE(SCOPE): …", "TYPE: …", "TYPE: …` or `TYPE(SCOPE): …", "AREA: …", "[AREA] …", "TICKET …",
+)  # fmt: skip
 _PREFIX = re.compile(r"[a-z]{2,20}/")
-_MESSAGE_BEGINNING = re.compile(r"[a-z]{2,10}(?:\(…\))?: …")
+_NAME = r"[a-z][a-z0-9]*(?:[-_./][a-z0-9]+)?"
+_TICKET = r"[A-Z][A-Z0-9]{1,9}-…"
+_MESSAGE_BEGINNING = re.compile(
+    rf"(?=[^:\]]{{2,34}}[:\] ])"
+    rf"(?:[a-z]{{2,10}}(?:\((?:…|{_NAME}|{_TICKET})\))?:|{_NAME}:|\[{_NAME}\]|{_TICKET}:?|\[{_TICKET}\]:?) …"
+)
+"""How a message begins: a type of ours or a name of one or two words, never a sentence."""
 
 SLOTS["about"] = fit_one_of(*ABOUT)
 SLOTS["moment"] = fit_one_of(*MOMENTS)
@@ -61,7 +69,7 @@ CHECKS = Sentence(
     "[; what users notice: a line below `Unreleased` in `{changelog:path}`][; what users notice: a file in `{changes:path}`]"
 )
 CUSTOMS = Sentence(
-    "how a change comes in[, commit messages: `{form:messageform}`, mostly {types:messagebeginning*}]"
+    "when a change is committed[, messages: `{form:messageform}`, mostly {types:messagebeginning*}]"
     "[, branches: {prefixes:prefix*}]"
     "[, pull requests: `{pull:command}`[ and `{merge:command}`]]"
     "[, what users notice: a line below `Unreleased` in `{changelog:path}`][, what users notice: a file in `{changes:path}`]"
