@@ -17,7 +17,8 @@ here, so the facts of a package that only orientation would find are not counted
 - strict precision: of the lines handed out at the start and with prompts, the share whose command, file or error occurs in the
   session;
 - what "add a feature and test it" is told at the start, with the prompt, at an edit of the source and of the test that sessions
-  changed most, and before its commit, after all sessions.
+  changed most, and before its commit, after all sessions; before its branch, push and pull request too, where two sessions of
+  the project made such.
 
 At calls no more is said than two lines in ten turns, warnings and answers aside, which have no budget in the product either.
 Their lines have moments of their own (`warning`, `answer`) and are in no other figure.
@@ -574,7 +575,8 @@ def commands_said(lesson: Lesson) -> list[str]:
     details = lesson.details
     if lesson.topic == "checks":
         named = [each for topic in SUMMED_UP for each in (details.get(topic, ""), details.get(f"{topic}_one", ""))]
-        named += ["git commit"] if details.get("types") else []
+        named += [name for name in ("types", "beginnings") if details.get(name)][:1]
+        named += [name for name in ("prefixes", "pull_request", "release") if details.get(name)]
     else:
         named = [lesson.use, details.get("one", ""), details.get("merge", ""), *details.get("parts", "").split("\n")]
     return [each for each in named if each]
@@ -604,8 +606,9 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
     for session in later:
         tree, facts, instructions = trees.at(session.session.started_at)
         statements = statements_for(session.session.agent, instructions)
-        usable = without_stated(join_facts(lessons, facts, tree), statements)
-        checked = checks_stated(statements)
+        joined = join_facts(lessons, facts, tree)
+        usable = without_stated(joined, statements)
+        checked = checks_stated(statements, joined)
         played = play(session, usable, project.name, labels, tree, checked)
         with_spot, said_there = played, []
         if (recorded := project.recorded.get(session.key)) is not None:
@@ -737,13 +740,15 @@ def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK)
     tree, facts, instructions = trees.at(None)
     agent = project.sessions[-1].session.agent
     statements = statements_for(agent, instructions)
-    lessons = without_stated(join_facts(learn_lessons(project.name, pages), facts, tree), statements)
-    stated = checks_stated(statements)
+    joined = join_facts(learn_lessons(project.name, pages), facts, tree)
+    lessons = without_stated(joined, statements)
+    stated = checks_stated(statements, joined)
     found = start_lines(lessons, project.name, agent, project.sessions[-1].session.started_at or 0.0, stated)
     told = {line.lesson.id for line in found}
     found += prompt_lines(lessons, task, told, stated)
     edited: tuple[str, ...] = ()
-    for command, path in (*(("", each) for each in usual_files(project, tree)), ("git commit", "")):
+    steps = [("", each) for each in usual_files(project, tree)] + [(each, "") for each in usual_steps(project)]
+    for command, path in steps:
         place = Place(folder="", edited=edited, stated=stated)
         fact = choose_for_call(lessons, command, [path] if path else [], frozenset(told), place)
         text = describe_lesson(fact) if fact is not None else ""
@@ -754,9 +759,28 @@ def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK)
     return found
 
 
+_STEPS = (
+    ("git switch -c add-feature", r"\bgit (?:checkout -b|switch -c)\b"), ("git commit", r"\bgit commit\b"),
+    ("git push", r"\bgit push\b"), ("gh pr create", r"\bgh pr create\b"),
+)  # fmt: skip
+"""How a change comes in, where sessions of a project bring theirs in so."""
+
+
+def usual_steps(project: Project) -> list[str]:
+    """The steps by which sessions bring a change in, as far as two of them did; a commit is always one."""
+    done = Counter(
+        step
+        for session in project.sessions
+        for step, pattern in _STEPS
+        if any(re.search(pattern, command_of(call, session)) for call in session.calls)
+    )
+    return [step for step, _ in _STEPS if step == "git commit" or done[step] > 1]
+
+
 def checks_read(project: Project, trees: Trees) -> frozenset[str]:
     """The topics of checks of which the project's agent reads a command by itself."""
-    return checks_stated(statements_for(project.sessions[-1].session.agent, trees.at(None)[2]))
+    _, facts, instructions = trees.at(None)
+    return checks_stated(statements_for(project.sessions[-1].session.agent, instructions), facts)
 
 
 def usual_files(project: Project, tree: ProjectTree) -> list[str]:

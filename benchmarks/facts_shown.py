@@ -48,7 +48,7 @@ def describe(project: Project) -> list[str]:
     known = join_facts(learn_lessons(project.name, take_notes(project.sessions)), facts, tree)
     statements = statements_for(agent, instructions)
     usable = without_stated(known, statements)
-    stated = checks_stated(statements)
+    stated = checks_stated(statements, known)
     begun = start_lines(usable, project.name, agent, now, stated)
     told = {line.lesson.id for line in begun}
     lines = [f"**{project.name.rpartition('+')[2]}** ({len(project.sessions)} sessions)", "", "```text", "at the start"]

@@ -56,6 +56,8 @@ class FolderFacts(NamedTuple):
     stated: Mapping[str, Statements] = MappingProxyType({})
     """By agent, what the files say that it reads by itself."""
 
+    checks: Mapping[str, frozenset[str]] = MappingProxyType({})
+    """By agent, topics of the checks of which it reads a command by itself."""
     name: str = ""
     """The name of the project, by its folder where no session gave it one."""
 
@@ -83,7 +85,7 @@ class FolderFacts(NamedTuple):
 
     def _stated_checks(self, agent: str) -> frozenset[str]:
         """Topics of the checks of which an agent reads a command by itself."""
-        return checks_stated(self.stated.get(agent, NO_STATEMENTS))
+        return self.checks.get(agent, frozenset())
 
     def choose_for_prompt(
         self,
@@ -236,7 +238,8 @@ def load_facts(
         agent: _read_stated(root, tree, instruction_files_of(agent)) for agent in dict.fromkeys(agents) if agent in LIVE
     }
     read_at = {path: changed_at(os.path.join(root, path)) for path in tree.texts}
-    return FolderFacts(root, tuple(joined), stated, name, read_at)
+    checks = {agent: checks_stated(statements, joined) for agent, statements in stated.items()}
+    return FolderFacts(root, tuple(joined), stated, checks, name, read_at)
 
 
 def _read_kept(root: str, name: str, folder: str) -> tuple[ProjectTree, list[Lesson]]:

@@ -7,11 +7,11 @@ from preheat.commands.words import name_set
 
 COMMIT_TYPES = name_set("feat fix docs chore refactor test tests style perf build ci revert wip release deps security")
 """Words before the colon of a message."""
-BRANCH_KINDS = COMMIT_TYPES | name_set(
+BRANCH_KINDS = (COMMIT_TYPES - {"release", "revert", "wip"}) | name_set(
     "feature features bugfix bug hotfix fixes doc task issue chores improvement enhancement experiment spike"
 )
-"""How names of branches begin that say what is done. What else stands there is mostly the name of a person, whose branches are
-nobody else's."""
+"""How names of branches begin that say what is done by a change of one's own. What else stands there is mostly the name of a
+person, whose branches are nobody else's."""
 
 _MESSAGE = re.compile(
     r"(?:-[a-z]*m|--message)[ =]*(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n|\$?['\"])\s*(?P<first>[^\n'\"]{1,120})"

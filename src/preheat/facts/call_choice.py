@@ -14,7 +14,7 @@ from preheat.commands.words import name_set
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
 from preheat.facts.checks import CHECK_TOPICS, command_key
 from preheat.facts.commit_choice import choose_for_version_control
-from preheat.facts.fitness import is_common, is_of_one_language, is_usable, is_whole, tool_of, was_run
+from preheat.facts.fitness import is_common, is_of_formatter, is_of_one_language, is_usable, is_whole, tool_of, was_run
 from preheat.facts.main_check import has_open_place
 from preheat.facts.need_choice import ARGUMENT, RUNNERS, choose_for_needs
 from preheat.facts.place import MOST_TEXT, NOWHERE, Piece, Place, is_away, is_outside, split_pieces
@@ -156,7 +156,9 @@ def _is_script(piece: Piece) -> bool:
 def _runs_the_same(piece: Piece, lesson: Lesson) -> bool:
     """Whether a fact's command may stand for what is typed: the same program, or a task that runs the like of it."""
     program, body = lesson.use.split()[0], lesson.details.get("body", "")
-    if program == piece.words[0] or tool_of(lesson.use) == tool_of(piece.text):
+    if is_of_formatter(piece.text) != is_of_formatter(body or lesson.use):
+        return False
+    if tool_of(lesson.use) == tool_of(piece.text):
         return True
     if program in RUNNERS and tool_of(piece.text) in _OF_OTHERS:
         return False

@@ -32,13 +32,14 @@ _REACH = {"test": 0.9, "lint": 0.75, "typecheck": 0.75, "build": 0.6, "format": 
 _SELDOM = 0.2
 _EVERYTHING = frozenset(["verify", "ci", "check", "checks", "validate", "precommit", "all"])
 _FIXING = re.compile(r"(?:^|[:_-])fix(?:$|[:_-])")
+_MENDING = re.compile(r"\s(?:--fix|--write|--apply)(?:\s|$)")
 _BUILT = (
     r"(?:\./)?(?:[\w@.-]+/)*(?:dist|build|out|coverage|lib|target|bin|tmp"
     r"|\.next|\.turbo|\.nuxt|\.cache|\.output|[\w.-]*\.tsbuildinfo|\*\.\w+)(?:/\*)?"
 )
 _CLEANING = re.compile(rf"\b(?:rm\s+-rf?|rimraf|del-cli|shx\s+rm\s+-rf?)(?:\s+{_BUILT})+(?=\s*(?:$|[;&|)]))")
 _CALLED = re.compile(
-    r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)"
+    r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just|task)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)"
     r"|(?:^|[\s/\"'])([\w.-]+\.(?:sh|bash))\b"
 )
 _NO_CHECK = re.compile(
@@ -110,12 +111,18 @@ def topic_of_script(script: Script) -> str:
         return ""
     if name == "fix":
         return "lint"
+    if first in _SPECIFIED and not any(purpose_of_command(part) == "test" for part in _parts(body_of(script))):
+        return ""
     named = purpose_of_name(name)
     if named == "build" and _OF_DOCS.search(name):
         return ""
     if named in CHECK_TOPICS and not name.startswith(("pre", "post")):
         return str(named)
     return ""
+
+
+_SPECIFIED = frozenset(["spec", "specs"])
+"""Names of tests, and of specifications."""
 
 
 def _parts(body: str) -> list[str]:
@@ -191,7 +198,8 @@ def _rank(script: Script) -> tuple[object, ...]:
 def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: bool, package: str = "") -> Lesson:
     body = " ".join(body_of(script).split())
     is_shown = body and len(body) <= _LONGEST_BODY and body != command and ";" not in body and "|| true" not in body
-    about = "lint, with fixes" if topic == "lint" and _FIXING.search(script.name) else topic
+    is_mending = _FIXING.search(script.name) or _MENDING.search(body)
+    about = "lint, with fixes" if topic == "lint" and is_mending else topic
     details = {"about": about} | ({"body": body} if is_shown else {}) | ({"package": package} if package else {})
     details |= {"main": "yes"} if is_main or about == "lint, with fixes" else {}
     return make_fact(
@@ -349,9 +357,15 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
     return found[:12]
 
 
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*[:?+]?=")
+
+
 def command_key(command: str) -> str:
-    """A form in which the same command has one text: `bun run test` and `bun test` of a script, `yarn run x` and `yarn x`."""
+    """A form in which the same command has one text: `bun run test` and `bun test` of a script, `yarn run x` and `yarn x`,
+    `make x` with and without variables."""
     words = command.split()
+    if words[:1] == ["make"]:
+        words = [word for word in words if not _ASSIGNED.match(word)]
     if names_mise_task(words):
         words = [words[0], "run", *words[1:]]
     kept: list[str] = []

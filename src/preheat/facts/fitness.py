@@ -124,6 +124,17 @@ def is_common(lesson: Lesson) -> bool:
     return is_common_command(lesson.use)
 
 
+_FORMATTER = re.compile(
+    r"\b(?:gofmt|gofumpt|rustfmt|black|shfmt|swiftformat|dprint)\b|\bcargo fmt\b|\b(?:prettier|oxfmt)\b(?!.*&&)|\bruff format\b"
+    r"|\bbiome format\b|\bdart format\b|[:-](?:fmt|format)\b|\b(?:fmt|format):check\b"
+)
+
+
+def is_of_formatter(command: str) -> bool:
+    """Whether a command only formats, or says which files a formatter would change."""
+    return _FORMATTER.search(command) is not None
+
+
 def folder_of_command(lesson: Lesson) -> str:
     """The folder that a check names, `internal/store` of `go test ./internal/store/...`; empty if it names none. A build of one
     program is that of the project, where sessions make no other."""

@@ -49,6 +49,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     facts = _start_as_here(facts, lessons)
     lessons = _place_in_folders(lessons, facts)
     by_key = {command_key(fact.use): fact for fact in facts if fact.use and fact.topic != "missing"}
+    by_body = {command_key(body): fact for fact in reversed(facts) if (body := _body_of_check(fact))}
     by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch", "pull_request")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
     sessions = max(map(_sessions_of, lessons), default=0)
@@ -62,6 +63,8 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         if is_stale(lesson, tree) or _ran_below(lesson, tree):
             continue
         fact = _counterpart(lesson, by_key, by_topic, hooks)
+        if fact is None and lesson.topic in _VAGUE and lesson.use and (script := by_body.get(command_key(lesson.use))):
+            fact = _as_typed(script, lesson.use)
         if fact is None:
             found.append(_with_floor(lesson))
             continue
@@ -180,6 +183,21 @@ def _counterpart(
     return by_key.get(command_key(lesson.use)) if lesson.use and lesson.topic != "correction" else None
 
 
+def _body_of_check(fact: Lesson) -> str:
+    """The one command that a script for a check runs."""
+    body = fact.details.get("body", "")
+    return body if fact.topic in CHECK_TOPICS and not _JOINED.search(body) else ""
+
+
+_JOINED = re.compile(r"&&|\|\||[;|]")
+
+
+def _as_typed(script: Lesson, command: str) -> Lesson:
+    """The check of a script, for sessions that type what the script runs: by its script it is known what that is for."""
+    details = {name: text for name, text in script.details.items() if name != "body"}
+    return msgspec.structs.replace(script, id=f"{script.id}, typed", use=command, details=details)
+
+
 def _mix(prior: float, seen: float, sessions: int) -> float:
     """How likely a session needs something: by the kind of fact at first, by what sessions did as there are more of them."""
     return round((_PRIOR * prior + sessions * seen) / (_PRIOR + sessions), 4)
@@ -190,9 +208,9 @@ def _confirm(lesson: Lesson, fact: Lesson, sessions: int) -> Lesson:
     if fact.topic == "commit":  # the project's commits say more than those of a few sessions
         return msgspec.structs.replace(fact, support=lesson.support, evidence=lesson.evidence)
     is_once = lesson.status == "weak" and lesson.why.startswith("seen in ")
-    about = fact.details.get("about", "") if lesson.topic == fact.topic or fact.topic == "check" else ""
+    is_vague = lesson.topic in _VAGUE and (fact.topic == "script" or fact.topic in CHECK_TOPICS)
+    about = fact.details.get("about", "") if lesson.topic == fact.topic or fact.topic == "check" or is_vague else ""
     details = {**fact.details, **lesson.details} | ({"about": about} if about else {})
-    is_vague = lesson.topic in _VAGUE and fact.topic == "script"
     topic = fact.topic if is_vague or fact.topic in ("check", "generate", "serve") else lesson.topic
     return msgspec.structs.replace(
         lesson,

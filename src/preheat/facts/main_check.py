@@ -22,7 +22,10 @@ _MOST = 0.4
 def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
     """The command by which the whole project is checked, which is not what everybody types; None if there is none."""
     of_topic = [fact for fact in facts if fact.topic == topic]
-    typed = {fact.use: fact for fact in of_topic if fact.support.sessions_for}
+    typed: dict[str, Lesson] = {}
+    for fact in sorted(of_topic, key=lambda each: each.support.sessions_for):
+        if fact.support.sessions_for:
+            typed[_bare(fact.use)] = fact
     fitting = [
         fact
         for fact in (_with_use_of_body(each, typed) for each in of_topic)
@@ -41,13 +44,24 @@ def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
 
 def _with_use_of_body(fact: Lesson, typed: Mapping[str, Lesson]) -> Lesson:
     """A script of the project with what sessions show of the command that it runs: they typed that in its place."""
-    other = typed.get(fact.details.get("body", ""))
-    if other is None or other.support.sessions_for <= fact.support.sessions_for:
+    other = typed.get(_bare(fact.details.get("body", "")))
+    if other is None or other is fact or other.support.sessions_for <= fact.support.sessions_for:
         return fact
     passed = {"passed": other.details["passed"]} if "passed" in other.details else {}
     return msgspec.structs.replace(
         fact, support=other.support, reach=max(fact.reach or 0.0, other.reach or 0.0), details=fact.details | passed
     )
+
+
+_STARTED = re.compile(
+    r"^(?:npx|bunx|pnpx|(?:pnpm|yarn|bun|npm) (?:exec|x|dlx)|uv run|poetry run|mise (?:exec|x) --) (?=\w)"
+)
+_SHOWING = re.compile(r" --(?:pretty|color|colour)(?:[= ](?:true|false|always|never))?(?= |$)| --no-colou?r(?= |$)")
+
+
+def _bare(command: str) -> str:
+    """A command without what starts its program and without how it shows what it found."""
+    return _SHOWING.sub("", _STARTED.sub("", command))
 
 
 _PROGRAM_FOLDER = re.compile(r"\s\./(?P<folder>[\w@-][\w.@/-]*?)/?(?=\s|$)")

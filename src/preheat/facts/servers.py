@@ -1,6 +1,7 @@
 """How a project is run: servers with their ports, programs, services in containers. Pure."""
 
 import re
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -36,6 +37,7 @@ _SELDOM = 0.1
 def learn_servers(tree: ProjectTree) -> list[Lesson]:
     """Facts on what is started to try the project out."""
     found: list[Lesson] = []
+    bodies: dict[str, str] = {}
     shell = find_shell_scripts(tree)
     for package in find_packages(tree):
         for script in package.scripts:
@@ -43,6 +45,7 @@ def learn_servers(tree: ProjectTree) -> list[Lesson]:
             if is_wanted and not is_harmful(script, (*package.scripts, *shell)):
                 port = _find_port(script) or _configured_port(tree, package.folder) or _usual_port(script)
                 found.append(_fact(tree, package.command(script), script, port, package.folder))
+                bodies[found[-1].id] = body_of(script)
     for path in sorted(tree.texts):
         if path.rpartition("/")[2] == "package.json" or path.count("/") > 2:
             continue
@@ -53,10 +56,35 @@ def learn_servers(tree: ProjectTree) -> list[Lesson]:
             if _serves(script) and not is_harmful(script, (*scripts, *shell))
         ]
     found = [fact for fact in found if fact.use][:_MOST]
-    found += _program_facts(tree)
+    programs, found = _without_started(_program_facts(tree), found, bodies)
+    found += programs
     if found and not found[0].details.get("package"):
         found[0] = msgspec.structs.replace(found[0], details={**found[0].details, "main": "yes"})
     return [*found, *_containers(tree)]
+
+
+def _without_started(
+    programs: Sequence[Lesson], scripts: list[Lesson], bodies: Mapping[str, str]
+) -> tuple[list[Lesson], list[Lesson]]:
+    """The programs that no script of their folder starts, and the scripts: what starts one that has a port has that port too."""
+    left: list[Lesson] = []
+    for program in programs:
+        started = program.use.rpartition("&& ")[2].removeprefix("npx ")
+        place = next(
+            (
+                place
+                for place, script in enumerate(scripts)
+                if script.details.get("package", "") == program.details.get("package", "")
+                and re.search(rf"(?:^|\s){re.escape(started)}(?:\s|$)", bodies.get(script.id, ""))
+            ),
+            None,
+        )
+        if place is None:
+            left.append(program)
+        elif program.details.get("port") and not scripts[place].details.get("port"):
+            details = {**scripts[place].details, "port": program.details["port"]}
+            scripts[place] = msgspec.structs.replace(scripts[place], details=details)
+    return left, scripts
 
 
 def _serves(script: Script) -> bool:

@@ -1,5 +1,6 @@
 """What a project's instruction files say already, and what in them contradicts what sessions showed. Pure."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from preheat.model.lesson import Lesson, Scope
 from preheat.stated import CUSTOM_SWITCHES, StatedCommand, Statements, command_parts, is_same_command
 
 _ENOUGH = 3
+_JOINED = re.compile(r"&&|\|\||[;|]")
 
 
 class Contradiction(NamedTuple):
@@ -67,7 +69,8 @@ def is_stated(lesson: Lesson, statements: Statements) -> bool:
     if details.get("path") and lesson.topic in ("generate", "release"):
         path = details["path"].rstrip("/")
         return any(path in code for code in statements.codes)
-    return bool(lesson.use) and statements.states(lesson.use)
+    body = "" if _JOINED.search(details.get("body", "")) else details.get("body", "")
+    return any(statements.states(each) for each in (lesson.use, body) if each)
 
 
 def find_contradictions(
@@ -138,9 +141,21 @@ def without_stated(lessons: Sequence[Lesson], statements: Statements) -> list[Le
     ]
 
 
+def checks_stated(statements: Statements, facts: Iterable[Lesson] = ()) -> frozenset[str]:
+    """The topics of the checks of which an instruction file states a command, ours or another: by what the command is called, or
+    as one of the facts has it."""
+    known = {
+        fact.topic
+        for fact in facts
+        if fact.topic in CHECK_TOPICS
+        and fact.details.get("about") == fact.topic
+        and any(statements.states(each) for each in (fact.use, fact.details.get("body", "")) if each)
+    }
+    return _purposes_stated(statements) | known
+
+
 @lru_cache(maxsize=16)
-def checks_stated(statements: Statements) -> frozenset[str]:
-    """The topics of the checks of which an instruction file states a command, ours or another."""
+def _purposes_stated(statements: Statements) -> frozenset[str]:
     return frozenset(
         purpose for each in statements.commands if (purpose := purpose_of_command(" ".join(each.words))) in CHECK_TOPICS
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.facts.fitness import fits, is_agreed, is_common, is_main, is_whole
+from preheat.facts.fitness import fits, is_agreed, is_common, is_main, is_of_formatter, is_whole
 from preheat.facts.main_check import (
     ENOUGH,
     NEEDED,
@@ -141,16 +141,10 @@ def _only_formats(fact: Lesson) -> bool:
     command = fact.details.get("body", "") or fact.use
     if fact.topic == "typecheck":
         return _COMPILING.search(command) is not None
-    return fact.topic == "lint" and _FORMATTER.search(command) is not None
+    return fact.topic == "lint" and is_of_formatter(command)
 
 
 _COMPILING = re.compile(r"(?:^|\s)tsc$")
-
-
-_FORMATTER = re.compile(
-    r"\b(?:gofmt|gofumpt|rustfmt|black|shfmt|swiftformat|dprint)\b|\bcargo fmt\b|\b(?:prettier|oxfmt)\b(?!.*&&)|\bruff format\b"
-    r"|\bbiome format\b|\bdart format\b|[:-](?:fmt|format)\b|\b(?:fmt|format):check\b"
-)
 
 
 def _is_check_of_package(fact: Lesson, files: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import basename, dirname
 from typing import Any, NamedTuple
 
@@ -18,10 +18,12 @@ _MOST = 200
 _LONGEST_BODY = 2_000
 _NAME = re.compile(r"[A-Za-z0-9_][\w:./@+-]{0,59}")
 _TARGET = re.compile(
-    r"^(?P<name>[A-Za-z0-9_][\w./-]*)[ \t]*:(?![=:])[^\n]*\n(?P<body>(?:\t[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE
+    r"^(?P<name>[A-Za-z0-9_][\w./-]*)[ \t]*:(?![=:])(?P<before>[^\n]*)\n(?P<body>(?:\t[^\n]*\n?|[ \t]*\n)*)",
+    re.MULTILINE,
 )
 _RECIPE = re.compile(
-    r"^@?(?P<name>[A-Za-z_][\w-]*)(?:[ \t]+[^:\n]*)?:(?!=)[^\n]*\n(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE
+    r"^@?(?P<name>[A-Za-z_][\w-]*)(?:[ \t]+[^:\n]*)?:(?!=)(?P<before>[^\n]*)\n(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)",
+    re.MULTILINE,
 )
 _TASK = re.compile(r"^  (?P<name>[\w:.-]+):[ \t]*(?P<rest>[^\n]*)\n(?P<body>(?:    [^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
 _SESSION = re.compile(
@@ -134,11 +136,23 @@ def _pyproject(text: str) -> _Pairs:
 
 
 def _makefile(text: str) -> _Pairs:
-    return ((found["name"], _join(found["body"])) for found in _TARGET.finditer(text))
+    return _with_prerequisites("make", list(_TARGET.finditer(text)))
 
 
 def _justfile(text: str) -> _Pairs:
-    return ((found["name"], _join(found["body"])) for found in _RECIPE.finditer(text))
+    return _with_prerequisites("just", list(_RECIPE.finditer(text)))
+
+
+def _with_prerequisites(runner: str, found: Sequence["re.Match[str]"]) -> _Pairs:
+    """The targets of a file, each with what is made before it as calls of its own."""
+    names = {each["name"] for each in found}
+    for each in found:
+        before = [word for word in each["before"].partition("#")[0].split() if word in names and word != each["name"]]
+        calls = " && ".join(f"{runner} {word}" for word in dict.fromkeys(before))
+        body = _join(each["body"])
+        is_message = all(line.startswith(("echo ", "printf ")) for line in body.split("; "))
+        own = "" if calls and is_message else body
+        yield each["name"], " && ".join(filter(None, (calls, own)))[:_LONGEST_BODY]
 
 
 def _taskfile(text: str) -> _Pairs:
@@ -147,9 +161,13 @@ def _taskfile(text: str) -> _Pairs:
         return
     for each in _TASK.finditer(tasks):
         lines = re.findall(
-            r"^\s*-[ \t]+(?:cmd:[ \t]*)?(?![\w-]+:\s)(.+)$|^\s*cmd:[ \t]*(.+)$", each["body"], re.MULTILINE
+            r"^\s*-[ \t]+(?:cmd:[ \t]*)?(?![\w-]+:\s)(.+)$|^\s*cmd:[ \t]*(.+)$|^\s*-[ \t]+(task:[ \t]*[\w:.-]+)[ \t]*$",
+            each["body"],
+            re.MULTILINE,
         )
-        yield each["name"], "; ".join(one or other for one, other in lines)
+        commands = [one or other or f"task {task.partition(':')[2].strip()}" for one, other, task in lines]
+        is_chain = all(command.startswith("task ") for command in commands)
+        yield each["name"], (" && " if is_chain else "; ").join(commands)
 
 
 def _noxfile(text: str) -> _Pairs:

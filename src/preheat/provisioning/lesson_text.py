@@ -84,9 +84,12 @@ def _describe_convention(lesson: Lesson) -> str:
         return ""
     if not _is_code(lesson) or lesson.topic in RULE_TOPICS:
         return rewrite_any(sentences.CONVENTION_TEXTS, lesson.text[: 4 * _TEXT])
+    if _CUT in fit_command(lesson.use):  # such a command cannot be typed
+        return ""
     support = lesson.support
     total = support.calls_for + support.calls_against
-    values: dict[str, Any] = {"use": lesson.use, "avoid": lesson.avoid, "error": lesson.error}
+    avoid = "" if _CUT in fit_command(lesson.avoid) else lesson.avoid
+    values: dict[str, Any] = {"use": lesson.use, "avoid": avoid, "error": lesson.error}
     if total:
         values |= {"ran": support.calls_for, "total": total, "sessions": support.sessions_for}
     said = "" if lesson.topic in VAGUE_TOPICS else sentences.CONVENTION.write(about=lesson.topic, **values)
