@@ -128,7 +128,7 @@ _NODE_PACKAGE = (
     " get bin root ping search owner dist-tag deprecate autoclean plugin plugins workspaces licenses pm global"
 )
 NODE_LIST = name_set("ls list ll view info why explain outdated whoami bin root ping search get licenses fund help")
-NODE_RUNNERS = frozenset(("npm", "pnpm", "yarn", "bun"))
+NODE_RUNNERS = frozenset(("npm", "pnpm", "yarn", "bun", "vp"))
 NODE_PACKAGE = name_set(_NODE_PACKAGE)
 NODE_VALUED = name_set(
     "--prefix -C --dir --cwd -w --workspace --filter -F --registry --loglevel --config --filter-prod --elide-lines"

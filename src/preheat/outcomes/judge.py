@@ -160,7 +160,7 @@ def _judge_look(case: Case, failure: lines.FailureLine, has_fallback: bool) -> O
 
 
 # The judge
-VERSION = 4
+VERSION = 5
 """Of the rules: a session judged by an older one is judged again."""
 
 
