@@ -575,11 +575,25 @@ def commands_said(lesson: Lesson) -> list[str]:
     details = lesson.details
     if lesson.topic == "checks":
         named = [each for topic in SUMMED_UP for each in (details.get(topic, ""), details.get(f"{topic}_one", ""))]
-        named += [name for name in ("types", "beginnings") if details.get(name)][:1]
-        named += [name for name in ("prefixes", "pull_request", "release") if details.get(name)]
+        named += [topic for topic, name in _CUSTOMS if details.get(name)]
     else:
         named = [lesson.use, details.get("one", ""), details.get("merge", ""), *details.get("parts", "").split("\n")]
     return [each for each in named if each]
+
+
+_CUSTOMS = (("commit", "form"), ("branch", "prefixes"), ("pull_request", "pull_request"), ("release", "release"))
+
+
+def count_facts(lines: Sequence[Line]) -> list[tuple[str, int]]:
+    """The texts of lines, with how many facts each has that none before it had."""
+    known: set[str] = set()
+    found = []
+    for line in lines:
+        topic = line.lesson.topic
+        facts = set(commands_said(line.lesson)) or {topic if topic in dict(_CUSTOMS) else line.text}
+        found.append((line.text, len(facts - known)))
+        known |= facts | {topic}
+    return found
 
 
 # Figures
@@ -652,9 +666,7 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
             rater: _tally([fact for fact in labels if fact.rater == rater], labels, reached) for rater in raters
         },
         **{name: counts[name] for name in _OF_LINES},
-        "task": [
-            [line.text, max(1, len(commands_said(line.lesson)))] for line in lines_for_task(project, pages, trees)
-        ],
+        "task": [[text, number] for text, number in count_facts(lines_for_task(project, pages, trees))],
         "read": len(checks_read(project, trees)),
         "lines": [
             *([line.moment, text] for text, (line, _) in lines.items()),

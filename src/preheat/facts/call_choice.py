@@ -29,7 +29,7 @@ _OF_OTHERS = name_set(
     "cargo go swift xcodebuild flutter dart mix dotnet mvn gradle ./gradlew pytest php phpunit rspec zig stack sbt"
 )
 """Tools of languages whose checks no script of a JavaScript package stands for."""
-_TASK_RUNNERS = RUNNERS | {"make", "just", "mise", "task", "tox", "nox", "poe", "hatch"}
+_TASK_RUNNERS = RUNNERS | {"vp", "make", "just", "mise", "task", "tox", "nox", "poe", "hatch"}
 
 
 def choose_for_call(
@@ -49,7 +49,10 @@ def choose_for_call(
         for lesson in facts
         if lesson.id not in told and lesson.use not in beside and not was_run(lesson, place.ran)
     ]
-    candidates = [lesson for lesson in unknown if not is_common(lesson)]
+    has_checks = knows_all_checks(facts, told)
+    candidates = [
+        lesson for lesson in unknown if not is_common(lesson) and not (has_checks and lesson.topic in _SAID_ONCE)
+    ]
     known_checks = _known_purposes(facts, told, place.ran)
     found = choose_for_needs(candidates, command, place) if command else None
     if found is None and command:
@@ -61,7 +64,6 @@ def choose_for_call(
         )
     own = [path for path in changed if not is_outside(path)]
     if found is None and own:
-        has_checks = knows_all_checks(facts, told)
         done = [
             lesson
             for lesson in facts
@@ -85,6 +87,8 @@ def _for_change(lesson: Lesson) -> Lesson:
     return msgspec.structs.replace(lesson, reach=lesson.need)
 
 
+_SAID_ONCE = frozenset(["release", "pull_request"])
+"""Customs that are said with the checks, and of which a call does not show whether it forgets them."""
 _ALL_CHECKS = frozenset(["test", "lint", "typecheck", "build"])
 """What a command for all checks runs."""
 

@@ -334,7 +334,8 @@ def _without_crowds(choices: list[Choice], asked: Asked, known: set[tuple[str, s
             continue
         program = _program_of(lesson)
         is_other = program not in programs.get(purpose, set()) and (
-            (lesson.support.sessions_for >= _MUCH_USED and is_whole(lesson)) or _is_plain(lesson)
+            (lesson.support.sessions_for >= _MUCH_USED and is_whole(lesson))
+            or (_is_plain(lesson) and (lesson.support.sessions_for > 0 or not programs.get(purpose)))
         )
         is_named = _is_called(lesson, asked.text) or _named_share(lesson, asked.words) == 1.0
         if (

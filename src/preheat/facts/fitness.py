@@ -42,7 +42,7 @@ _LANGUAGES = {tool: frozenset(endings.split()) for tools, endings in _TOOLS.item
 _CODE = frozenset().union(*_LANGUAGES.values())
 
 
-PACKAGE_RUNNERS = name_set("npm pnpm yarn bun make just mise task turbo nx")
+PACKAGE_RUNNERS = name_set("npm pnpm yarn bun vp make just mise task turbo nx")
 """Programs that run scripts of any kind: that two commands begin with one says nothing of what they do."""
 
 

@@ -186,7 +186,8 @@ def _find_customs(facts: Iterable[Lesson]) -> list[Lesson]:
 
 def join_checks(parts: Sequence[Lesson], customs: Sequence[Lesson] = ()) -> Lesson | None:
     """One fact for several checks and customs; the only one by itself, None where there is none or everybody would type it."""
-    has_own = any(not is_common(part) for part in parts) or len(parts) > 1
+    is_tested = any(part.topic in ("check", "test") for part in parts)
+    has_own = any(not is_common(part) for part in parts) or (len(parts) > 1 and is_tested)
     if not has_own and len(customs) < _CUSTOMS_ALONE:
         return None
     if len(parts) == 1 and not customs:

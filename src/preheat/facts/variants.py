@@ -35,7 +35,7 @@ def _find_one(fact: Lesson, facts: Sequence[Lesson]) -> Lesson | None:
         if each.details.get("about") in wanted
         and each.topic == fact.topic
         and each.details.get("package", "") == fact.details.get("package", "")
-        and each.use != fact.use
+        and fact.use not in (each.use, each.details.get("body", ""))
         and (not tools.isdisjoint(_tools_of(each)) or (_is_likely(each) and fact.topic == "test") or _mends(each, fact))
     ]
     return min(
