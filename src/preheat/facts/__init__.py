@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from preheat.facts.checks import learn_checks
 from preheat.facts.commits import CHANGELOG, learn_commits
+from preheat.facts.deployments import learn_deployments
 from preheat.facts.documents import learn_documents
 from preheat.facts.ecosystems import names_ecosystem
 from preheat.facts.generation import learn_generation, may_be_generated
@@ -38,6 +39,7 @@ TREE_LEARNERS: tuple[Callable[[ProjectTree], list[Lesson]], ...] = (
     learn_variables,
     learn_generation,
     learn_commits,
+    learn_deployments,
     learn_needs,
     learn_scripts,
 )
@@ -82,7 +84,7 @@ def derive_facts(tree: ProjectTree) -> list[Lesson]:
     found: dict[tuple[str, ...], Lesson] = {}
     for learn in TREE_LEARNERS:
         for fact in learn(tree):
-            is_command = fact.use and not fact.details.get("path") and fact.topic != "missing"
+            is_command = fact.use and not fact.details.get("path") and fact.topic not in ("missing", "deploy")
             key = (fact.use,) if is_command else (fact.topic, fact.text)
             found.setdefault(key, fact)
     for fact in learn_documents(tree, list(found.values())):

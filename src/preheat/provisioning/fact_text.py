@@ -121,6 +121,10 @@ def _describe_server(lesson: Lesson) -> str:
 
 def _describe_variables(lesson: Lesson) -> str:
     names, file = _split(lesson, "names"), lesson.files[0] if lesson.files else ""
+    if lesson.details.get("about") == "secrets":
+        return sentences.SECRETS.write(names=names)
+    if lesson.details.get("about") == "defaults":
+        return sentences.VARIABLES_WITH_DEFAULT.write(file=file, names=names, copy=lesson.details.get("copy", ""))
     if file and not lesson.support.calls_for:  # read from an example, which says of none that nothing runs without it
         return sentences.VARIABLES_OF_EXAMPLE.write(file=file, names=names, copy=lesson.details.get("copy", ""))
     return sentences.VARIABLES.write(use=lesson.use, names=names, file=file, copy=lesson.details.get("copy", ""))
@@ -199,6 +203,14 @@ def _describe_release(lesson: Lesson) -> str:
     return sentences.CHANGE_FILE.write(path=lesson.details.get("path", ""))
 
 
+def _describe_deployment(lesson: Lesson) -> str:
+    branches, tags, file = _split(lesson, "branches"), _split(lesson, "tags"), lesson.files[0] if lesson.files else ""
+    limit = sentences.PUSH_LIMIT if lesson.details.get("limited") else ""
+    if branches:
+        return sentences.DEPLOYMENT.write(file=file, branches=branches, limit=limit, tags=tags, use=lesson.use)
+    return sentences.RELEASE.write(file=file, tags=tags, use=lesson.use)
+
+
 def _describe_missing(lesson: Lesson) -> str:
     details = lesson.details
     if details.get("manager"):
@@ -271,6 +283,7 @@ _DESCRIPTIONS: dict[str, Callable[[Lesson], str]] = {
     "branch": _describe_branch,
     "pull_request": _describe_pull_request,
     "release": _describe_release,
+    "deploy": _describe_deployment,
     "missing": _describe_missing,
     "setup": _describe_setup,
     "folder": _describe_folder,

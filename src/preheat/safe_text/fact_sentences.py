@@ -29,6 +29,7 @@ SIGNS = (
 )  # fmt: skip
 """What servers print when they are up."""
 MESSAGE_FORMS = ("TYPE(SCOPE): …", "TYPE: …", "TYPE: …` or `TYPE(SCOPE): …")
+PUSH_LIMIT = " that changes files which it lists"
 _PREFIX = re.compile(r"[a-z]{2,20}/")
 _MESSAGE_BEGINNING = re.compile(r"[a-z]{2,10}(?:\(…\))?: …")
 
@@ -36,6 +37,7 @@ SLOTS["about"] = fit_one_of(*ABOUT)
 SLOTS["moment"] = fit_one_of(*MOMENTS)
 SLOTS["outcome"] = fit_one_of(*OUTCOMES)
 SLOTS["sign"] = fit_one_of(*SIGNS)
+SLOTS["pushlimit"] = fit_one_of(PUSH_LIMIT)
 SLOTS["messageform"] = fit_one_of(*MESSAGE_FORMS)
 SLOTS["messagebeginning"] = lambda text: text if _MESSAGE_BEGINNING.fullmatch(text) else ""
 SLOTS["prefix"] = lambda text: text if _PREFIX.fullmatch(text) else ""
@@ -69,6 +71,10 @@ VARIABLES = Sentence(
 VARIABLES_OF_EXAMPLE = Sentence(
     "environment variables without a value in `{file:path}`: {names:variable*}[; after a clone: `{copy:command}`]"
 )
+VARIABLES_WITH_DEFAULT = Sentence(
+    "environment variables with a default in `{file:path}`: {names:variable*}[; after a clone: `{copy:command}`]"
+)
+SECRETS = Sentence("secrets that the forge has for workflows: {names:variable*}")
 GENERATED = Sentence(
     "`{path:path}` is generated[ by `{use:command}`][ from `{source:path}`]: its source is edited, not the file"
 )
@@ -107,6 +113,11 @@ PATTERN = Sentence(
 SETUP = Sentence(
     "after a clone, a change of dependencies, or where a module is missing: `{use:command}`[ ({sessions:count})]"
 )
+DEPLOYMENT = Sentence(
+    "`{file:path}` runs at a push to {branches:branch*}[{limit:pushlimit}][, and at a tag that begins with {tags:name*}]"
+    "[; by hand: `{use:command}`]"
+)
+RELEASE = Sentence("`{file:path}` runs at a tag that begins with {tags:name*}[; by hand: `{use:command}`]")
 SCRIPT = Sentence("`{use:command}`[ runs `{body:command}`]")
 FOLDER_CHECK = Sentence(
     "{about:about} of `{package:path}`: `{use:command}`[ = `{body:command}`]"
