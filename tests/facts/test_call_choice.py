@@ -45,6 +45,13 @@ def test_xcodebuild_is_told_its_folder_unless_it_names_its_project_with_it() -> 
     assert "runs in" not in line_for(two, "xcodebuild build -scheme Shop", at_home)
 
 
+def test_the_same_command_in_another_order_is_not_told_of() -> None:
+    usual = lesson("build", "xcodebuild -scheme Shop -destination 'platform=iOS Simulator,name=iPhone 17 Pro' build")
+    typed = "xcodebuild build -scheme Shop -quiet -destination 'platform=iOS Simulator,name=iPhone %s'"
+    assert line_for([usual], typed % "17 Pro") == ""
+    assert "iPhone 17 Pro" in line_for([usual], typed % "15")
+
+
 def test_a_program_that_did_not_find_its_project_is_told_where_it_is() -> None:
     facts = derive_facts(tree_of(RUST_BELOW))
     message = "error: could not find `Cargo.toml` in `/w/shop` or any parent directory"

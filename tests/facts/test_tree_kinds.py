@@ -75,6 +75,9 @@ MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
     ({"Shop/Shop.xcodeproj/project.pbxproj": "", "Shop/Shop.xcodeproj/project.xcworkspace/contents.xcworkspacedata": ""},
      ["`xcodebuild` runs in `Shop`: the project's own folder has no `Shop.xcodeproj`",
       "one test: `cd Shop && xcodebuild test -project Shop.xcodeproj -scheme Shop -destination VALUE -only-testing:NAME`"]),
+    ({"package.json": '{"version": "2.1.0"}', "plugin/plugin.json": '{"version": "2.1.0"}',
+      "other/plugin.json": '{"version": "3.1"}', "desktop/Cargo.toml": "[package]\nname = 'shop'\nversion = '2.1.0'\n"},
+     ["the same version stands in `package.json`, `desktop/Cargo.toml`, `plugin/plugin.json`: they change together"]),
     ({"package.json": '{"scripts": {"test": "NODE_OPTIONS=--experimental-vm-modules NODE_ENV=test jest"}}'},
      ["one test file: `NODE_OPTIONS=--experimental-vm-modules npx jest PATH`"]),
     ({"package.json": '{"packageManager": "pnpm@9", "scripts": {"dev": "pnpm --filter shop-api dev"}}', "pnpm-workspace.yaml": "",
@@ -82,7 +85,7 @@ MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
      ["test of `api`: `pnpm --filter shop-api test` = `jest`"]),
 ], ids=["cargo", "cargo programs", "features", "go", "python", "pip", "swift", "wrangler", "flutter", "xcodegen", "prisma",
         "workspace", "fixes", "astro", "snapshots", "plain", "shell", "root script", "pre-commit", "changelog", "compose",
-        "django", "bats", "goreleaser", "go below", "mise tasks", "dev vars", "defaults", "xcode", "options",
+        "django", "bats", "goreleaser", "go below", "mise tasks", "dev vars", "defaults", "xcode", "version", "options",
         "addressed"])  # fmt: skip
 def test_a_tree_has_more_than_its_scripts(files: dict[str, str], expected: list[str]) -> None:
     lines = lines_of(files)

@@ -22,6 +22,7 @@ from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
 from preheat.facts.values import EMPTY_TREE, ProjectTree
 from preheat.facts.variables import learn_variables
+from preheat.facts.versions import has_version_text, learn_versions
 from preheat.manifests.documents import is_developer_document
 from preheat.manifests.hooks import STAGED_FILES, is_hook_file
 from preheat.manifests.scripts import is_manifest
@@ -40,6 +41,7 @@ TREE_LEARNERS: tuple[Callable[[ProjectTree], list[Lesson]], ...] = (
     learn_generation,
     learn_commits,
     learn_deployments,
+    learn_versions,
     learn_needs,
     learn_scripts,
 )
@@ -72,6 +74,7 @@ def _is_wanted(path: str) -> bool:
         or names_ecosystem(path)
         or has_program_text(path)
         or has_generator_text(path)
+        or has_version_text(path)
         or is_developer_document(path)
         or name.startswith(_CONFIGURATIONS)
         or path in (".gitattributes", CHANGELOG, *STAGED_FILES)

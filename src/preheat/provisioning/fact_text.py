@@ -78,12 +78,12 @@ def _describe_check(lesson: Lesson) -> str:
 
 
 def _is_of_case(lesson: Lesson) -> bool:
-    """Whether what fails is one case, or was stopped by a sandbox, which says nothing of the command."""
+    """Whether what fails is one case, or was stopped by a sandbox or a full disk, which say nothing of the command."""
     return bool(_GENERAL.search(lesson.avoid) or _FILE.search(lesson.avoid) or _SANDBOX.search(lesson.error))
 
 
 _FILE = re.compile(r"\s\S*\w/\S*\.\w{1,5}(?:\s|$)|\s\S+\.(?:test|spec)\.\w+")
-_SANDBOX = re.compile(r"EPERM|(?i:operation not permitted|sandbox)")
+_SANDBOX = re.compile(r"EPERM|ENOSPC|(?i:operation not permitted|sandbox|no space left)")
 
 
 def _variants(details: dict[str, str]) -> dict[str, Any]:
@@ -211,6 +211,10 @@ def _describe_deployment(lesson: Lesson) -> str:
     return sentences.RELEASE.write(file=file, tags=tags, use=lesson.use)
 
 
+def _describe_version(lesson: Lesson) -> str:
+    return sentences.VERSION.write(paths=list(lesson.files))
+
+
 def _describe_missing(lesson: Lesson) -> str:
     details = lesson.details
     if details.get("manager"):
@@ -284,6 +288,7 @@ _DESCRIPTIONS: dict[str, Callable[[Lesson], str]] = {
     "pull_request": _describe_pull_request,
     "release": _describe_release,
     "deploy": _describe_deployment,
+    "version": _describe_version,
     "missing": _describe_missing,
     "setup": _describe_setup,
     "folder": _describe_folder,

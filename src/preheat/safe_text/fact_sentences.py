@@ -118,6 +118,7 @@ DEPLOYMENT = Sentence(
     "[; by hand: `{use:command}`]"
 )
 RELEASE = Sentence("`{file:path}` runs at a tag that begins with {tags:name*}[; by hand: `{use:command}`]")
+VERSION = Sentence("the same version stands in {paths:path*}: they change together")
 SCRIPT = Sentence("`{use:command}`[ runs `{body:command}`]")
 FOLDER_CHECK = Sentence(
     "{about:about} of `{package:path}`: `{use:command}`[ = `{body:command}`]"
