@@ -33,6 +33,8 @@ def workflow(name: str, text: str) -> dict[str, str]:
      "`.github/workflows/deploy.yml` runs at a push to `main`; by hand: `gh workflow run deploy.yml`"),
     ("cd.yml", DEPLOY.format(limit="    paths:\n      - 'api/**'\n"),
      "`.github/workflows/cd.yml` runs at a push to `main` that changes files which it lists; by hand: `gh workflow run cd.yml`"),
+    ("release.yml", "on:\n  workflow_dispatch:\n    inputs:\n      kind:\n        type: choice\njobs: {}\n",
+     "`.github/workflows/release.yml` runs by hand only: `gh workflow run release.yml`"),
     ("release.yml", RELEASE, "`.github/workflows/release.yml` runs at a tag that begins with `v`, `app-`"),
 ])  # fmt: skip
 def test_a_workflow_that_deploys_is_told_with_what_starts_it(name: str, text: str, expected: str) -> None:
@@ -42,10 +44,10 @@ def test_a_workflow_that_deploys_is_told_with_what_starts_it(name: str, text: st
 @pytest.mark.parametrize(("name", "text"), [
     ("ci.yml", DEPLOY.format(limit="")), ("release-notes.yml", RELEASE), ("check-release.yml", RELEASE),
     ("deploy.yml", "on: push\n"), ("deploy.yml", "on:\n  push:\n    branches: ['release/**']\n"),
-    ("deploy.yml", "on:\n  workflow_dispatch:\n"), ("deploy.yml", "\0"),
+    ("deploy.yml", "on:\n  workflow_dispatch:\n  workflow_call:\n"), ("deploy.yml", "\0"),
 ])  # fmt: skip
 def test_a_workflow_that_deploys_nothing_or_at_no_certain_push_is_not_told(name: str, text: str) -> None:
-    assert not any("runs at" in line for line in lines_of(workflow(name, text)))
+    assert not any("runs at" in line or "by hand" in line for line in lines_of(workflow(name, text)))
 
 
 @pytest.mark.parametrize(("prompt", "is_told"), [

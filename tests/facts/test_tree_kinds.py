@@ -75,6 +75,8 @@ MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
     ({"Shop/Shop.xcodeproj/project.pbxproj": "", "Shop/Shop.xcodeproj/project.xcworkspace/contents.xcworkspacedata": ""},
      ["`xcodebuild` runs in `Shop`: the project's own folder has no `Shop.xcodeproj`",
       "one test: `cd Shop && xcodebuild test -project Shop.xcodeproj -scheme Shop -destination VALUE -only-testing:NAME`"]),
+    ({"pyproject.toml": "[project]\nname = 'shop'\nversion = '2.1'\n", "src/shop/__init__.py": "__version__ = '2.1'\n"},
+     ["the same version stands in `pyproject.toml`, `src/shop/__init__.py`: they change together"]),
     ({"package.json": '{"version": "2.1.0"}', "plugin/plugin.json": '{"version": "2.1.0"}',
       "other/plugin.json": '{"version": "3.1"}', "desktop/Cargo.toml": "[package]\nname = 'shop'\nversion = '2.1.0'\n"},
      ["the same version stands in `package.json`, `desktop/Cargo.toml`, `plugin/plugin.json`: they change together"]),
@@ -85,8 +87,8 @@ MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
      ["test of `api`: `pnpm --filter shop-api test` = `jest`"]),
 ], ids=["cargo", "cargo programs", "features", "go", "python", "pip", "swift", "wrangler", "flutter", "xcodegen", "prisma",
         "workspace", "fixes", "astro", "snapshots", "plain", "shell", "root script", "pre-commit", "changelog", "compose",
-        "django", "bats", "goreleaser", "go below", "mise tasks", "dev vars", "defaults", "xcode", "version", "options",
-        "addressed"])  # fmt: skip
+        "django", "bats", "goreleaser", "go below", "mise tasks", "dev vars", "defaults", "xcode", "python version", "version",
+        "options", "addressed"])  # fmt: skip
 def test_a_tree_has_more_than_its_scripts(files: dict[str, str], expected: list[str]) -> None:
     lines = lines_of(files)
     assert [each for each in expected if each not in lines] == []

@@ -22,7 +22,7 @@ from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
 from preheat.facts.values import EMPTY_TREE, ProjectTree
 from preheat.facts.variables import learn_variables
-from preheat.facts.versions import has_version_text, learn_versions
+from preheat.facts.versions import has_version_text, is_python_version, learn_versions
 from preheat.manifests.documents import is_developer_document
 from preheat.manifests.hooks import STAGED_FILES, is_hook_file
 from preheat.manifests.scripts import is_manifest
@@ -60,7 +60,7 @@ def wanted_files(paths: "frozenset[str] | list[str]") -> list[str]:
 
 def _is_extra(path: str) -> bool:
     """Whether a file is no manifest, and so the first to be left out where there are too many."""
-    return is_shell_script(path) or (may_be_generated(path) and not is_manifest(path))
+    return is_shell_script(path) or is_python_version(path) or (may_be_generated(path) and not is_manifest(path))
 
 
 def _is_wanted(path: str) -> bool:

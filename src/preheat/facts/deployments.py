@@ -16,24 +16,25 @@ _SELDOM = 0.1
 
 
 def learn_deployments(tree: ProjectTree) -> list[Lesson]:
-    """A fact for each workflow that deploys or releases at a push to a branch, or at a tag."""
+    """A fact for each workflow that deploys or releases at a push to a branch, at a tag, or by hand only."""
     found = []
     for path in sorted(tree.texts):
         name = basename(path).partition(".")[0].lower()
         if not is_workflow(path) or not _DEPLOYING.search(name) or _PREPARING.search(name):
             continue
         triggers = read_triggers(tree.texts[path])
-        if not triggers.branches and not triggers.tags:
+        is_pushed = bool(triggers.branches or triggers.tags)
+        command = f"gh workflow run {basename(path)}" if triggers.by_hand and path.startswith(".github/") else ""
+        if not is_pushed and (not command or triggers.has_others):
             continue
         details = {"about": "deploy"}
         details |= {"branches": ",".join(triggers.branches)} if triggers.branches else {}
         details |= {"tags": ",".join(triggers.tags)} if triggers.tags else {}
         details |= {"limited": "yes"} if triggers.is_limited else {}
-        command = f"gh workflow run {basename(path)}" if triggers.by_hand and path.startswith(".github/") else ""
         places = [*triggers.branches, *(f"{each}*" for each in triggers.tags)]
         found.append(
             make_fact(
-                tree, "deploy", (path,), f"`{path}` runs at a push of {', '.join(f'`{each}`' for each in places)}.",
+                tree, "deploy", (path,), f"`{path}` runs at {', '.join(f'`{each}`' for each in places) or 'a call by hand'}.",
                 reach=_SELDOM, use=command, files=(path,), details=details,
             )
         )  # fmt: skip

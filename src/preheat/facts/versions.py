@@ -16,6 +16,8 @@ _OF_TOML: dict[str, tuple[tuple[str, ...], ...]] = {
 _OTHERS = re.compile(
     r"(?:^|/)(?:node_modules|vendor|third_party|tests?|fixtures?|examples?|testdata|templates?|samples?|dist|build)/"
 )
+_OF_PYTHON = re.compile(r"(?:src/)?\w+/(?:__init__|__version__|_version|version)\.py")
+_IN_PYTHON = re.compile(r"^__version__\s*(?::\s*str\s*)?=\s*[\"'](?P<version>[^\"'\n]+)[\"']", re.MULTILINE)
 _VERSION = re.compile(r"\d+(?:\.\d+){1,3}(?:-[\w.]+)?")
 _BEGUN = frozenset(["0.0", "0.0.0", "0.0.1", "0.1", "0.1.0", "1.0", "1.0.0"])
 """What files are made with: two that have it may have nothing in common."""
@@ -24,14 +26,19 @@ _RAISING = re.compile(r"(?:^|/)(?:\.changeset/config|lerna|release-please-config
 """Files of programs that raise all versions themselves."""
 _SELDOM = 0.1
 """The reach of what is said only before an edit that needs it."""
-_LINE = re.compile(r"^\s*[\"']?version[\"']?\s*[:=]")
+_LINE = re.compile(r"^\s*(?:[\"']?version[\"']?\s*[:=]|__version__\b)")
 
 
 def has_version_text(path: str) -> bool:
     """Whether a file is read for the version of the project."""
     name = basename(path)
     is_manifest = _OF_JSON.fullmatch(name) is not None or name in _OF_TOML
-    return is_manifest and path.count("/") <= _MOST_DEEP and not _OTHERS.search(path)
+    return ((is_manifest and path.count("/") <= _MOST_DEEP) or is_python_version(path)) and not _OTHERS.search(path)
+
+
+def is_python_version(path: str) -> bool:
+    """Whether a file is a module of Python that may state the version of its package."""
+    return _OF_PYTHON.fullmatch(path) is not None
 
 
 def learn_versions(tree: ProjectTree) -> list[Lesson]:
@@ -64,6 +71,9 @@ def _read_version(path: str, text: str) -> str:
     if len(text) > LARGEST:
         return ""
     name = basename(path)
+    if name.endswith(".py"):
+        found = _IN_PYTHON.search(text)
+        return _version_of(found.groupdict()) if found else ""
     if name not in _OF_TOML:
         return _version_of(read_json(text))
     document = read_toml(text)

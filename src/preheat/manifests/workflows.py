@@ -49,6 +49,8 @@ class Triggers(NamedTuple):
     is_limited: bool = False
     """Only pushes that change some files start it."""
     by_hand: bool = False
+    has_others: bool = False
+    """Something else starts it too: another workflow, a time, a pull request."""
 
 
 def is_workflow(path: str) -> bool:
@@ -176,20 +178,24 @@ _TAG = re.compile(r"(?P<start>[A-Za-z][A-Za-z-]{0,19})(?=[*\[?\d])")
 def read_triggers(text: str) -> Triggers:
     """The branches and tags at whose push a workflow runs. One that runs at any push names none."""
     found = _ON.search(text) if len(text) <= LARGEST else None
-    push = _PUSH.search(found["body"]) if found else None
-    if found is None or push is None:
+    if found is None:
         return Triggers()
-    branches = (each for each in _pushed(push["body"], "branches") if _BRANCH.fullmatch(each))
-    tags = (tag["start"] for each in _pushed(push["body"], "tags") if (tag := _TAG.match(each)))
+    push = _PUSH.search(found["body"])
+    pushed = push["body"] if push else ""
+    branches = (each for each in _pushed(pushed, "branches") if _BRANCH.fullmatch(each))
+    tags = (tag["start"] for each in _pushed(pushed, "tags") if (tag := _TAG.match(each)))
+    starts = re.findall(r"^(?:  |    )([a-z_]+):", found["body"], re.MULTILINE)
     return Triggers(
         tuple(dict.fromkeys(branches))[:_MOST_PUSHED],
         tuple(dict.fromkeys(tags))[:_MOST_PUSHED],
-        re.search(r"^[ ]+paths(?:-ignore)?:", push["body"], re.MULTILINE) is not None,
-        re.search(r"^[ ]+workflow_dispatch:", found["body"], re.MULTILINE) is not None,
+        re.search(r"^[ ]+paths(?:-ignore)?:", pushed, re.MULTILINE) is not None,
+        "workflow_dispatch" in starts,
+        not _OTHER_STARTS.isdisjoint(starts),
     )
 
 
 _MOST_PUSHED = 3
+_OTHER_STARTS = frozenset(["push", "workflow_call", "workflow_run", "schedule", "pull_request", "repository_dispatch"])
 
 
 def _pushed(body: str, name: str) -> list[str]:

@@ -208,7 +208,9 @@ def _describe_deployment(lesson: Lesson) -> str:
     limit = sentences.PUSH_LIMIT if lesson.details.get("limited") else ""
     if branches:
         return sentences.DEPLOYMENT.write(file=file, branches=branches, limit=limit, tags=tags, use=lesson.use)
-    return sentences.RELEASE.write(file=file, tags=tags, use=lesson.use)
+    if tags:
+        return sentences.RELEASE.write(file=file, tags=tags, use=lesson.use)
+    return sentences.BY_HAND.write(file=file, use=lesson.use)
 
 
 def _describe_version(lesson: Lesson) -> str:

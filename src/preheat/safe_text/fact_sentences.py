@@ -117,6 +117,7 @@ DEPLOYMENT = Sentence(
     "`{file:path}` runs at a push to {branches:branch*}[{limit:pushlimit}][, and at a tag that begins with {tags:name*}]"
     "[; by hand: `{use:command}`]"
 )
+BY_HAND = Sentence("`{file:path}` runs by hand only: `{use:command}`")
 RELEASE = Sentence("`{file:path}` runs at a tag that begins with {tags:name*}[; by hand: `{use:command}`]")
 VERSION = Sentence("the same version stands in {paths:path*}: they change together")
 SCRIPT = Sentence("`{use:command}`[ runs `{body:command}`]")
