@@ -5,6 +5,7 @@ YAML is read line by line: only `run:` and `script:` steps with their folder, th
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from preheat.manifests.scripts import LARGEST
@@ -59,6 +60,7 @@ def is_workflow(path: str) -> bool:
     return (path.startswith(folders) and path.endswith((".yml", ".yaml"))) or path in _PIPELINES
 
 
+@lru_cache(maxsize=128)
 def read_workflow(text: str) -> Workflow:
     """The commands and variables of a workflow file."""
     if len(text) > LARGEST:
@@ -182,8 +184,8 @@ def read_triggers(text: str) -> Triggers:
         return Triggers()
     push = _PUSH.search(found["body"])
     pushed = push["body"] if push else ""
-    branches = (each for each in _pushed(pushed, "branches") if _BRANCH.fullmatch(each))
-    tags = (tag["start"] for each in _pushed(pushed, "tags") if (tag := _TAG.match(each)))
+    branches = (each for each in _list_names(pushed, "branches") if _BRANCH.fullmatch(each))
+    tags = (tag["start"] for each in _list_names(pushed, "tags") if (tag := _TAG.match(each)))
     starts = re.findall(r"^(?:  |    )([a-z_]+):", found["body"], re.MULTILINE)
     return Triggers(
         tuple(dict.fromkeys(branches))[:_MOST_PUSHED],
@@ -198,7 +200,7 @@ _MOST_PUSHED = 3
 _OTHER_STARTS = frozenset(["push", "workflow_call", "workflow_run", "schedule", "pull_request", "repository_dispatch"])
 
 
-def _pushed(body: str, name: str) -> list[str]:
+def _list_names(body: str, name: str) -> list[str]:
     found = re.search(_PUSHED.format(name), body, re.MULTILINE)
     if found is None:
         return []
