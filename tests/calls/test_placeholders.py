@@ -16,6 +16,13 @@ from preheat.calls.placeholders import generalise
         ({"jest --testNamePattern=one": 1, "jest --testNamePattern=two": 1}, "jest --testNamePattern=NAME"),
         ({"vet ./a/... ./b/...": 1, "vet ./c/... ./d/...": 1}, "vet ./FOLDER/..."),
         ({"run.py one two": 1, "run.py three four": 1}, "run.py NAME"),
+        (
+            {
+                "xcodebuild test -scheme Shop -destination 'platform=macOS' -only-testing:ATests": 1,
+                "xcodebuild test -scheme Shop -destination 'platform=iOS' -only-testing:BTests": 2,
+            },
+            "xcodebuild test -scheme Shop -destination 'platform=iOS' -only-testing:NAME",
+        ),
         ({"make lint": 4}, "make lint"),
         ({}, ""),
     ],

@@ -35,6 +35,23 @@ def test_a_program_that_finds_its_project_elsewhere_is_told_where() -> None:
     assert line_for(facts, "cargo --version && cargo install cargo-edit@1", at_home) == ""
 
 
+def test_xcodebuild_is_told_its_folder_unless_it_names_its_project_with_it() -> None:
+    facts = derive_facts(tree_of({"Shop/Shop.xcodeproj/project.pbxproj": ""}))
+    at_home = Place(folder="")
+    expected = "`xcodebuild` runs in `Shop`: the project's own folder has no `Shop.xcodeproj`"
+    assert line_for(facts, "xcodebuild build -scheme Shop", at_home) == expected
+    assert line_for(facts, "xcodebuild build -project Shop/Shop.xcodeproj", at_home) == ""
+    two = derive_facts(tree_of({"a/A.xcodeproj/project.pbxproj": "", "b/B.xcodeproj/project.pbxproj": ""}))
+    assert "runs in" not in line_for(two, "xcodebuild build -scheme Shop", at_home)
+
+
+def test_the_same_command_in_another_order_is_not_told_of() -> None:
+    usual = lesson("build", "xcodebuild -scheme Shop -destination 'platform=iOS Simulator,name=iPhone 17 Pro' build")
+    typed = "xcodebuild build -scheme Shop -quiet -destination 'platform=iOS Simulator,name=iPhone %s'"
+    assert line_for([usual], typed % "17 Pro") == ""
+    assert "iPhone 17 Pro" in line_for([usual], typed % "15")
+
+
 def test_a_program_that_did_not_find_its_project_is_told_where_it_is() -> None:
     facts = derive_facts(tree_of(RUST_BELOW))
     message = "error: could not find `Cargo.toml` in `/w/shop` or any parent directory"

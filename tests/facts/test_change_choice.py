@@ -272,6 +272,23 @@ def test_a_manifest_brings_the_set_up_only_where_its_dependencies_change(
     assert line_for(derive_facts(tree_of(files)), path, place=Place(lines=(line,))) == expected
 
 
+TWICE = {"package.json": '{"version": "2.1.0"}', "plugin.json": '{"version": "2.1.0"}'}
+
+
+@pytest.mark.parametrize(("files", "line", "is_told"), [
+    (TWICE, '  "version": "2.2.0",', True), (TWICE, '  "name": "shop",', False),
+    (TWICE | {"plugin.json": '{"version": "2.0.9"}'}, '  "version": "2.2.0",', False),
+    (TWICE | {"lerna.json": "{}"}, '  "version": "2.2.0",', False),
+    (dict.fromkeys(TWICE, '{"version": "0.1.0"}'), '  "version": "0.2.0",', False),
+    (dict.fromkeys(TWICE, '{"version": ["2.1.0"]}'), '  "version": "2.2.0",', False),
+])  # fmt: skip
+def test_a_change_of_a_version_brings_the_other_files_that_have_it(
+    files: dict[str, str], line: str, is_told: bool
+) -> None:
+    said = line_for(derive_facts(tree_of(files)), "package.json", place=Place(lines=(line,)))
+    assert ("the same version stands in `package.json`, `plugin.json`" in said) is is_told
+
+
 def test_an_edit_outside_of_the_project_brings_nothing() -> None:
     for path in ("/tmp/scratch/cart.ts", "../other/cart.ts", "~/cart.ts"):
         assert line_for(FACTS, path) == ""

@@ -7,7 +7,7 @@ from tests.facts.test_facts import lines_of
 
 @pytest.mark.parametrize(("files", "expected"), [
     ({"App/App.xcodeproj/project.pbxproj": "", "App/App.xcodeproj/xcshareddata/xcschemes/App.xcscheme": ""},
-     ["build: `cd App && xcodebuild -project App.xcodeproj -scheme App build`"]),
+     ["build: `cd App && xcodebuild build -project App.xcodeproj -scheme App`"]),
     ({"gradlew": "", "app/build.gradle.kts": 'plugins { id("com.android.application") }\nktlint {}'},
      ["build: `./gradlew assembleDebug`", "one test: `./gradlew test --tests NAME`", "lint: `./gradlew ktlintCheck`"]),
     ({"pubspec.yaml": "dependencies:\n  flutter:\n    sdk: flutter\n"},

@@ -62,9 +62,32 @@ MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
     ({"manage.py": ""}, ["generate: `python manage.py makemigrations`", "`python manage.py migrate`"]),
     ({"test/cart.bats": "", "test/till.bats": ""}, ["one test file: `bats PATH`"]),
     ({".goreleaser.yaml": ""}, ["`goreleaser check`"]),
+    ({"go/go.mod": "module x\n", "go/cmd/shop/main.go": ""}, ["run: `cd go && go run ./cmd/shop`"]),
+    ({"mise.toml": "[task_config]\nincludes = ['tasks.toml']\n",
+      "tasks.toml": "[test]\nrun = 'cargo test'\n[lint]\ndepends = ['clippy']\n[secret]\nhide = true\nrun = 'x'\n"},
+     ["test: `mise run test` = `cargo test`", "lint: `mise run lint` = `mise run clippy`"]),
+    ({".dev.vars.example": "STRIPE_KEY=\n"},
+     ["environment variables without a value in `.dev.vars.example`: `STRIPE_KEY`;"
+      " after a clone: `cp .dev.vars.example .dev.vars`"]),
+    ({".env.example": "PORT=3000\n"},
+     ["environment variables with a default in `.env.example`: `PORT`; after a clone: `cp .env.example .env`"]),
+    ({"Shop/Shop.xcodeproj/project.pbxproj": "", "Shop/Shop.xcodeproj/project.xcworkspace/contents.xcworkspacedata": ""},
+     ["`xcodebuild` runs in `Shop`: the project's own folder has no `Shop.xcodeproj`",
+      "one test: `cd Shop && xcodebuild test -project Shop.xcodeproj -scheme Shop -destination VALUE -only-testing:NAME`"]),
+    ({"pyproject.toml": "[project]\nname = 'shop'\nversion = '2.1'\n", "src/shop/__init__.py": "__version__ = '2.1'\n"},
+     ["the same version stands in `pyproject.toml`, `src/shop/__init__.py`: they change together"]),
+    ({"package.json": '{"version": "2.1.0"}', "plugin/plugin.json": '{"version": "2.1.0"}',
+      "other/plugin.json": '{"version": "3.1"}', "desktop/Cargo.toml": "[package]\nname = 'shop'\nversion = '2.1.0'\n"},
+     ["the same version stands in `package.json`, `desktop/Cargo.toml`, `plugin/plugin.json`: they change together"]),
+    ({"package.json": '{"scripts": {"test": "NODE_OPTIONS=--experimental-vm-modules NODE_ENV=test jest"}}'},
+     ["one test file: `NODE_OPTIONS=--experimental-vm-modules npx jest PATH`"]),
+    ({"package.json": '{"packageManager": "pnpm@9", "scripts": {"dev": "pnpm --filter shop-api dev"}}', "pnpm-workspace.yaml": "",
+      "api/package.json": '{"name": "shop-api", "scripts": {"test": "jest"}}', "api/package-lock.json": ""},
+     ["test of `api`: `pnpm --filter shop-api test` = `jest`"]),
 ], ids=["cargo", "cargo programs", "features", "go", "python", "pip", "swift", "wrangler", "flutter", "xcodegen", "prisma",
         "workspace", "fixes", "astro", "snapshots", "plain", "shell", "root script", "pre-commit", "changelog", "compose",
-        "django", "bats", "goreleaser"])  # fmt: skip
+        "django", "bats", "goreleaser", "go below", "mise tasks", "dev vars", "defaults", "xcode", "python version", "version",
+        "options", "addressed"])  # fmt: skip
 def test_a_tree_has_more_than_its_scripts(files: dict[str, str], expected: list[str]) -> None:
     lines = lines_of(files)
     assert [each for each in expected if each not in lines] == []

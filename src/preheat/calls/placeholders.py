@@ -23,6 +23,9 @@ _NAMED = {
     "--filter": "PACKAGE",
 }
 """What the values of some options are."""
+_SETTLED = name_set("-destination -project -workspace -scheme")
+"""Options of `xcodebuild` whose commonest value is worth more than a placeholder: nobody guesses the name of a simulator."""
+_CHOSEN = re.compile(r"^(-(?:only|skip)-testing:).+$")
 _A_TEST = re.compile(r"test_\w+|Test[A-Z]\w*|[\w./:-]+::\w\S*")
 _ASSIGNED = re.compile(r"^(-{1,2}[\w-]+)=(.+)$", re.DOTALL)
 _PICKED = re.compile(
@@ -106,7 +109,8 @@ def _shape(words: tuple[str, ...]) -> tuple[str, ...]:
             found.append(f"{valued} value")
             valued = ""
         elif word.startswith("-") and len(word) > 1:
-            name = word.partition("=")[0]
+            chosen = _CHOSEN.match(word)
+            name = chosen[1] if chosen else word.partition("=")[0]
             found.append(name)
             valued = name if name == word and name in _VALUED and place + 1 < len(words) else ""
         else:
@@ -116,6 +120,10 @@ def _shape(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _placeholder(before: str, column: Mapping[str, int]) -> str:
     first = min(column)
+    if before in _SETTLED:
+        return commonest_text(column)[0]
+    if chosen := _CHOSEN.match(first):
+        return f"{chosen[1]}NAME"
     assigned = _ASSIGNED.match(first)
     if assigned:
         return f"{assigned[1]}={_NAMED.get(assigned[1], 'VALUE')}"

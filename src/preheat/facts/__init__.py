@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from preheat.facts.checks import learn_checks
 from preheat.facts.commits import CHANGELOG, learn_commits
+from preheat.facts.deployments import learn_deployments
 from preheat.facts.documents import learn_documents
 from preheat.facts.ecosystems import names_ecosystem
 from preheat.facts.generation import learn_generation, may_be_generated
@@ -21,6 +22,7 @@ from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
 from preheat.facts.values import EMPTY_TREE, ProjectTree
 from preheat.facts.variables import learn_variables
+from preheat.facts.versions import has_version_text, is_python_version, learn_versions
 from preheat.manifests.documents import is_developer_document
 from preheat.manifests.hooks import STAGED_FILES, is_hook_file
 from preheat.manifests.scripts import is_manifest
@@ -38,6 +40,8 @@ TREE_LEARNERS: tuple[Callable[[ProjectTree], list[Lesson]], ...] = (
     learn_variables,
     learn_generation,
     learn_commits,
+    learn_deployments,
+    learn_versions,
     learn_needs,
     learn_scripts,
 )
@@ -56,7 +60,7 @@ def wanted_files(paths: "frozenset[str] | list[str]") -> list[str]:
 
 def _is_extra(path: str) -> bool:
     """Whether a file is no manifest, and so the first to be left out where there are too many."""
-    return is_shell_script(path) or (may_be_generated(path) and not is_manifest(path))
+    return is_shell_script(path) or is_python_version(path) or (may_be_generated(path) and not is_manifest(path))
 
 
 def _is_wanted(path: str) -> bool:
@@ -70,6 +74,7 @@ def _is_wanted(path: str) -> bool:
         or names_ecosystem(path)
         or has_program_text(path)
         or has_generator_text(path)
+        or has_version_text(path)
         or is_developer_document(path)
         or name.startswith(_CONFIGURATIONS)
         or path in (".gitattributes", CHANGELOG, *STAGED_FILES)
@@ -82,7 +87,7 @@ def derive_facts(tree: ProjectTree) -> list[Lesson]:
     found: dict[tuple[str, ...], Lesson] = {}
     for learn in TREE_LEARNERS:
         for fact in learn(tree):
-            is_command = fact.use and not fact.details.get("path") and fact.topic != "missing"
+            is_command = fact.use and not fact.details.get("path") and fact.topic not in ("missing", "deploy")
             key = (fact.use,) if is_command else (fact.topic, fact.text)
             found.setdefault(key, fact)
     for fact in learn_documents(tree, list(found.values())):

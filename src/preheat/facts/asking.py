@@ -60,7 +60,7 @@ _TOPIC_STEMS: dict[str, str] = {
 _ANY_STEMS = " ".join(_TOPIC_STEMS.values())
 _ONE_REQUEST = 400
 """Characters of a prompt that is about one thing."""
-_AT_THE_END = frozenset(["test", "lint", "typecheck", "build", "format", "check", "serve", "generate"])
+_AT_THE_END = frozenset(["test", "lint", "typecheck", "build", "format", "check", "serve", "generate", "deploy"])
 """What a longer prompt asks for on its way or at its end: that is said when it changes code."""
 _CREATED = frozenset(["branch", "pull_request", "release"])
 """Topics of what is made, not run."""
@@ -74,6 +74,13 @@ _PHRASES: tuple[tuple["re.Pattern[str]", frozenset[str]], ...] = (
         frozenset(["serve"]),
     ),
     (re.compile(r"(?i)\bdev(?:elopment)?[ -]server\b"), frozenset(["serve"])),
+    (
+        re.compile(
+            r"(?i)(?:^|[,;(]|\b(?:and|then|please|now|just|let'?s)\b)\s*(?:deploy|release|publish)\b(?!\s+(?:notes?|page|process)\b)"
+            r"|\b(?:make|cut|do|start|trigger)\s+(?:a|the|another)\s+(?:new\s+)?(?:release|deployment)\b(?!\s+notes?)"
+        ),
+        frozenset(["deploy"]),
+    ),
     (
         re.compile(
             r"(?i)\b(?:install(?:ing)?|set(?:ting)?[ -]?up)\s+(?:the\s+|all\s+|this\s+)?"

@@ -170,10 +170,10 @@ def _runs_the_same(piece: Piece, lesson: Lesson) -> bool:
 
 
 def _is_same(typed: str, lesson: Lesson) -> bool:
-    """Whether a command is that of a fact, or what its script runs, however it is started."""
+    """Whether a command is that of a fact, or what its script runs, however it is started and its words are ordered."""
     keys = [command_key(_run_by(each)) for each in (lesson.use, lesson.details.get("body", "")) if each]
     own = command_key(_run_by(typed))
-    return any(own.startswith(key) or key.startswith(own) for key in keys)
+    return any(own.startswith(key) or key.startswith(own) or set(key.split()) <= set(own.split()) for key in keys)
 
 
 def _run_by(command: str) -> str:

@@ -1,5 +1,6 @@
-"""Which fact a change of files is about to need: that a file is generated or something is made of it, that packages are to be
-installed, how its test is run, what its package and the project check with. Pure; knows no wording."""
+"""Which fact a change of files is about to need: that a file is generated or something is made of it, where its version stands
+too, that packages are to be installed, how its test is run, what its package and the project check with. Pure; knows no
+wording."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ from preheat.facts.fitness import (
 )
 from preheat.facts.place import NOWHERE, Place
 from preheat.facts.summary import summarise_checks
+from preheat.facts.versions import changes_version
 from preheat.model.lesson import Lesson
 
 _APART = re.compile(
@@ -56,6 +58,7 @@ def choose_for_change(
         found = (
             _find_generated(candidates, path)
             or _find_generator(candidates, path)
+            or _find_versions(candidates, path, place.lines)
             or _find_installation(candidates, path, place.lines)
             or _find_test([each for each in alone if reaches(each, path)], path)
             or _find_checks([each for each in checks if reaches(each, path)], path, purposes, place.stated)
@@ -99,6 +102,13 @@ def _find_generated(candidates: Iterable[Lesson], changed: str) -> Lesson | None
         if lesson.topic == "generate" and path and (changed == path or changed.startswith(f"{path}/")):
             return lesson
     return None
+
+
+def _find_versions(candidates: Iterable[Lesson], changed: str, lines: Sequence[str]) -> Lesson | None:
+    """The other files that have the version which an edit changes."""
+    if not any(map(changes_version, lines)):
+        return None
+    return next((lesson for lesson in candidates if lesson.topic == "version" and changed in lesson.files), None)
 
 
 def _find_generator(candidates: Iterable[Lesson], changed: str) -> Lesson | None:

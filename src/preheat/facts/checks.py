@@ -11,6 +11,7 @@ from preheat.commands.common import names_mise_task
 from preheat.commands.purposes import purpose_of_command, purpose_of_name
 from preheat.commands.words import name_set
 from preheat.facts.ecosystems import find_implied
+from preheat.facts.forge_actions import find_action_checks, find_analysers
 from preheat.facts.node_tools import find_node_commands, lacks_tool
 from preheat.facts.packages import (
     Package,
@@ -332,11 +333,14 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
     for path in sorted(tree.texts):
         if not is_workflow(path):
             continue
-        for folder, line in read_workflow(tree.texts[path]).commands:
+        workflow = read_workflow(tree.texts[path])
+        analysers = find_analysers(line for _, line in workflow.commands)
+        for folder, written in workflow.commands:
+            line = _QUOTED_WORD.sub(r"\1", written)
             command = in_folder(folder, line)
-            topic = purpose_of_command(line)
+            topic = "lint" if line.partition(" ")[0] in analysers else purpose_of_command(line)
             is_plain = (
-                not re.search(r"node_modules|release|publish|deploy", line)
+                not re.search(r"node_modules|release|publish|deploy|^go install ", line)
                 and not re.search(r"[|<>$`(){}\"']", line)
                 and "&&" not in line
                 and len(line) < _LONGEST_BODY
@@ -347,14 +351,26 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
             if cites_missing_place(command, tree):
                 continue
             named.add(command_key(command))
-            found.append(
-                make_fact(
-                    tree, topic, ("forge", command), f"The forge checks with `{command}` (`{path}`).",
-                    reach=0.4 if topic in ("test", "lint") else _SELDOM, use=command, files=(path,),
-                    details={"about": f"{topic}, as the forge runs it"},
-                )
-            )  # fmt: skip
+            found.append(_forge_fact(tree, topic, command, path, 0.4 if topic in ("test", "lint") else _SELDOM))
+        for command, program in find_action_checks(workflow.actions).items():
+            if not any(_runs_program(fact, program) for fact in (*known, *found)):
+                found.append(_forge_fact(tree, "lint", command, path, _SELDOM))
     return found[:12]
+
+
+_QUOTED_WORD = re.compile(r"(?<=\s)[\"']([\w./@:=-]+)[\"'](?=\s|$)")
+"""A word that needs no quotes and has some: `go test "./..."`."""
+
+
+def _forge_fact(tree: ProjectTree, topic: str, command: str, path: str, reach: float) -> Lesson:
+    return make_fact(
+        tree, topic, ("forge", command), f"The forge checks with `{command}` (`{path}`).", reach=reach, use=command,
+        files=(path,), details={"about": f"{topic}, as the forge runs it"},
+    )  # fmt: skip
+
+
+def _runs_program(fact: Lesson, program: str) -> bool:
+    return program in f"{fact.use} {fact.details.get('body', '')}".split()
 
 
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*[:?+]?=")

@@ -198,7 +198,8 @@ def _rate(lesson: Lesson, asked: Asked, files: Sequence[str]) -> float:
     if topic == "script":
         return 0.7 if is_called else 0.0
     if topic == "variable":
-        return 0.7 if "setup" in asked.topics or _names_variable(lesson, asked.text) else 0.0
+        is_open = about not in ("defaults", "secrets")  # these are set already, or elsewhere
+        return 0.7 if (is_open and "setup" in asked.topics) or _names_variable(lesson, asked.text) else 0.0
     is_own = has_files or (topic in asked.topics and _is_plain(lesson)) or _names_package(package, asked.words, least=2)
     if _is_unneeded(lesson) and not is_own and not is_called:
         return 0.0
@@ -254,7 +255,9 @@ def _is_called(lesson: Lesson, text: str) -> bool:
 
 
 def _names_variable(lesson: Lesson, text: str) -> bool:
-    return any(each and each.lower() in text for each in lesson.details.get("names", "").split(","))
+    """Whether a prompt names a variable; a name of one word is a word of any sentence."""
+    names = [name for name in lesson.details.get("names", "").lower().split(",") if "_" in name]
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names)
 
 
 def _is_unneeded(lesson: Lesson) -> bool:

@@ -66,9 +66,13 @@ def choose_after_failure(
             return lesson
         if lesson.topic == "missing" and lacks and lesson.use and not is_inner and lacks in _names_of(lesson):
             return lesson
-        if lesson.topic == "variable" and any(
-            each and re.search(rf"\b{re.escape(each)}\b", signature)
-            for each in lesson.details.get("names", "").split(",")
+        if (
+            lesson.topic == "variable"
+            and lesson.details.get("about") != "secrets"
+            and any(
+                each and re.search(rf"\b{re.escape(each)}\b", signature)
+                for each in lesson.details.get("names", "").split(",")
+            )
         ):
             return lesson
         if lesson.topic == "folder" and _was_astray(lesson, signature, command):

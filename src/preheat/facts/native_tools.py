@@ -64,10 +64,11 @@ def _xcode(tree: ProjectTree) -> Iterable[ImpliedCommand]:
     name = chosen["name"]
     scheme = name if name in schemes or not schemes else schemes[0]
     kind = "-workspace" if chosen["kind"] == "xcworkspace" else "-project"
-    start = f"xcodebuild {kind} {basename(chosen['path'])} -scheme {scheme}"
+    options = f"{kind} {basename(chosen['path'])} -scheme {scheme}"
     folder = dirname(chosen["path"])
-    commands = [("build", f"{start} build", ""), ("test", f"{start} test -destination VALUE", "")]
-    commands.append(("test", f"{start} test -destination VALUE -only-testing:NAME", "one test"))
+    test = f"xcodebuild test {options} -destination VALUE"
+    commands = [("build", f"xcodebuild build {options}", ""), ("test", test, "")]
+    commands.append(("test", f"{test} -only-testing:NAME", "one test"))
     return _commands(folder, chosen["path"], *commands)
 
 

@@ -64,7 +64,14 @@ def _is_elsewhere(lesson: Lesson, piece: Piece, place: Place, command: str) -> b
 
 
 def _looks_for_project(piece: Piece) -> bool:
-    return len(piece.words) > 1 and piece.words[1] not in _ANYWHERE and "@" not in piece.words[-1]
+    is_named = any(
+        before in _PROJECT_OPTIONS and "/" in word for before, word in zip(piece.words, piece.words[1:], strict=False)
+    )
+    return len(piece.words) > 1 and piece.words[1] not in _ANYWHERE and "@" not in piece.words[-1] and not is_named
+
+
+_PROJECT_OPTIONS = frozenset(["-project", "-workspace"])
+"""Options of `xcodebuild` that name the project with its folder."""
 
 
 def _wants_variable(lesson: Lesson, piece: Piece, place: Place, command: str) -> bool:

@@ -1,5 +1,6 @@
 """What commands need to find their project: the folder of its manifest, the package manager of its lock file. Pure."""
 
+import re
 from posixpath import basename, dirname
 
 from preheat.facts.packages import find_locks, find_runner
@@ -43,7 +44,7 @@ _OTHERS = (
 
 def learn_needs(tree: ProjectTree) -> list[Lesson]:
     """Facts on folders that commands must be run in, and on the package manager."""
-    return [*_folders(tree), *_runner(tree)]
+    return [*_folders(tree), *_xcode_folder(tree), *_runner(tree)]
 
 
 def _folders(tree: ProjectTree) -> list[Lesson]:
@@ -56,15 +57,31 @@ def _folders(tree: ProjectTree) -> list[Lesson]:
     for program, manifests in _MANIFESTS.items():
         folders = list(dict.fromkeys(folder for name in manifests for folder in places.get(name, ())))
         if folders and "" not in folders and len(folders) <= _MOST_FOLDERS and _is_likely(program, tree, folders[0]):
-            listed = ", ".join(f"`{folder}/`" for folder in folders)
-            found.append(
-                make_fact(
-                    tree, "folder", (program, *folders), f"`{program}` runs in {listed}: there is the `{manifests[0]}`.",
-                    reach=_SELDOM, files=tuple(folders),
-                    details={"about": "folder", "program": program, "folders": ",".join(folders), "file": manifests[0]},
-                )
-            )  # fmt: skip
+            found.append(_folder_fact(tree, program, folders, manifests[0]))
     return found
+
+
+def _folder_fact(tree: ProjectTree, program: str, folders: list[str], file: str) -> Lesson:
+    listed = ", ".join(f"`{folder}/`" for folder in folders)
+    return make_fact(
+        tree, "folder", (program, *folders), f"`{program}` runs in {listed}: there is the `{file}`.",
+        reach=_SELDOM, files=tuple(folders),
+        details={"about": "folder", "program": program, "folders": ",".join(folders), "file": file},
+    )  # fmt: skip
+
+
+def _xcode_folder(tree: ProjectTree) -> list[Lesson]:
+    """Where `xcodebuild` finds its project, whose manifest is a folder itself: below the project's own, and in one place only."""
+    likely = (path for path in tree.paths if ".xc" in path and not _FETCHED.search(path))
+    found = {match["path"] for path in likely if (match := _XCODE.match(path))}
+    folders = {dirname(path) for path in found}
+    if len(folders) != 1 or "" in folders:
+        return []
+    return [_folder_fact(tree, "xcodebuild", list(folders), basename(min(found)))]
+
+
+_XCODE = re.compile(r"(?P<path>(?:[^/]+(?<!\.xcodeproj)/){0,2}[\w.-]+\.(?:xcodeproj|xcworkspace))/")
+_FETCHED = re.compile(r"(?:^|/)(?:Pods|node_modules|build)/")
 
 
 def _is_likely(program: str, tree: ProjectTree, folder: str) -> bool:

@@ -153,10 +153,20 @@ def _one_test(used: set[str], bodies: dict[str, str], starter: str) -> list[Node
     if _NODE.search(tested):
         return [NodeCommand("test", "node --test PATH", "one test file")]
     named = [each for each in _TESTERS if each[0].removeprefix("@").partition("/")[0] in re.split(r"[\s/]+", tested)]
+    start = f"{_variables_of(tested)}{starter}"
     for _, file, case in named or [each for each in _TESTERS if each[0] in used]:
-        found = [NodeCommand("test", f"{starter} {file}", "one test file")]
-        return [*found, NodeCommand("test", f"{starter} {case}", "one test")] if case else found
+        found = [NodeCommand("test", f"{start} {file}", "one test file")]
+        return [*found, NodeCommand("test", f"{start} {case}", "one test")] if case else found
     return []
+
+
+_SETTING = re.compile(r"(?<![\w=])(?:NODE_OPTIONS|TZ)=[\w./:@=-]+ (?=\S)")
+"""Variables without which a test itself fails; others mostly change what is printed, and where."""
+
+
+def _variables_of(body: str) -> str:
+    """The variables that a script sets for its tests, which one of them needs too: `NODE_OPTIONS=--experimental-vm-modules`."""
+    return "".join(_SETTING.findall(body.partition("&&")[0]))
 
 
 @lru_cache(maxsize=4)

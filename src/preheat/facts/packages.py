@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from preheat.facts.values import ProjectTree, in_folder, parents
 from preheat.manifests.scripts import Script, command_of, read_json, read_scripts
+from preheat.manifests.workflows import is_workflow
 
 _LOCKS = {
     "pnpm-lock.yaml": "pnpm",
@@ -79,6 +80,7 @@ def find_packages(tree: ProjectTree) -> list[Package]:
     has_workspace = "pnpm-workspace.yaml" in tree.paths or (
         isinstance(root_document, dict) and bool(root_document.get("workspaces"))
     )
+    root_bodies = " ".join(script.body for script in read_scripts("package.json", tree.texts.get("package.json", "")))
     for path in manifests:
         if _OTHERS.search(path) and path.count("/") > 0:
             continue
@@ -89,10 +91,16 @@ def find_packages(tree: ProjectTree) -> list[Package]:
         name = document.get("name") if isinstance(document, dict) else ""
         name = name if isinstance(name, str) and _NAME.fullmatch(name) else ""
         has_own_lock = bool(tree.names_in(folder) & _LOCKS.keys())
-        is_member = bool(folder) and has_workspace and not has_own_lock
-        found.append(Package(folder, name, read_scripts(path, tree.texts[path]), find_runner(tree, folder), is_member))
+        is_member = bool(folder) and has_workspace and (not has_own_lock or _is_addressed(name, root_bodies))
+        runner = find_runner(tree, "" if is_member and has_own_lock else folder)
+        found.append(Package(folder, name, read_scripts(path, tree.texts[path]), runner, is_member))
     found.sort(key=lambda package: (package.folder.count("/") if package.folder else -1, package.folder))
     return found[:_MOST_PACKAGES]
+
+
+def _is_addressed(name: str, bodies: str) -> bool:
+    """Whether scripts of the root address a package by its name: it belongs to the workspace, whatever lock file lies in it."""
+    return bool(name) and re.search(rf"(?:--filter|workspace|-w)[ =]{re.escape(name)}(?=\s|$)", bodies) is not None
 
 
 def find_locks(tree: ProjectTree, folder: str) -> list[str]:
@@ -102,8 +110,8 @@ def find_locks(tree: ProjectTree, folder: str) -> list[str]:
 
 
 def find_runner(tree: ProjectTree, folder: str) -> str:
-    """The program that runs the scripts of a package in a folder, by the nearest lock file or what a package says; empty where
-    several contradict each other."""
+    """The program that runs the scripts of a package in a folder, by the nearest lock file or what a package says; of several
+    the one that the forge and the scripts themselves run. Empty where they contradict each other."""
     for place in [folder, *parents(f"{folder}/x")] if folder else [""]:
         prefix = f"{place}/" if place else ""
         document = read_json(tree.texts.get(f"{prefix}package.json", ""))
@@ -112,7 +120,23 @@ def find_runner(tree: ProjectTree, folder: str) -> str:
             return name
         runners = {runner for lock, runner in _LOCKS.items() if f"{prefix}{lock}" in tree.paths}
         if runners:
-            return runners.pop() if len(runners) == 1 else ""
+            return runners.pop() if len(runners) == 1 else _find_only_used(tree, runners)
         if any(_LOCK.fullmatch(name) for name in tree.names_in(place)):
             return ""  # the lock file of a program that we do not know
     return "npm"
+
+
+_RUN = re.compile(
+    r"(?<![\w./-])(?P<runner>npm|pnpm|yarn|bun) (?:(?:--prefix|--cwd|-C) \S+ )?"
+    r"(?:ci|run|exec|test|build|lint|start|dev|install)\b(?! (?:-g|--global)\b)"
+)
+"""How a workflow or a script uses a package manager; a program for the whole machine is installed by any of them."""
+
+
+def _find_only_used(tree: ProjectTree, runners: set[str]) -> str:
+    """Of several package managers the only one that workflows and scripts run; empty where they run several, or none."""
+    texts = (
+        text for path, text in tree.texts.items() if is_workflow(path) or path.rpartition("/")[2] == "package.json"
+    )
+    used = {found["runner"] for text in texts for found in _RUN.finditer(text)} & runners
+    return used.pop() if len(used) == 1 else ""

@@ -38,13 +38,25 @@ def find_programs(tree: ProjectTree) -> list[Program]:
 
 
 def _go(tree: ProjectTree) -> Iterable[Program]:
-    if "go.mod" not in tree.paths:
+    """The programs of the module in the project's own folder; without one those of the only module below it."""
+    modules = [dirname(path) for path in tree.find("go.mod", deepest=_MOST_DEEP) if not _OTHERS.search(path)]
+    if not modules or ("" not in modules and len(modules) > 1):
         return
-    if "main.go" in tree.paths:
-        yield Program("go run .", "main.go")
-    mains = sorted({found[1] for path in tree.find("main.go") if (found := re.match(r"(cmd/[\w.-]+)/main\.go$", path))})
-    for main in mains[:3]:
-        yield Program(f"go run ./{main}", main, name=main.rpartition("/")[2])
+    folder = "" if "" in modules else modules[0]
+    prefix = f"{folder}/" if folder else ""
+    if f"{prefix}main.go" in tree.paths:
+        yield Program(in_folder(folder, "go run ."), f"{prefix}main.go")
+    pattern = re.compile(rf"{re.escape(prefix)}(?P<place>cmd/(?P<name>[\w.-]+))/main\.go")
+    mains = sorted(
+        {found["place"]: found["name"] for path in tree.find("main.go") if (found := pattern.fullmatch(path))}.items()
+    )
+    for place, name in mains[:3]:
+        yield Program(in_folder(folder, f"go run ./{place}"), f"{prefix}{place}", name=name)
+
+
+_MOST_DEEP = 2
+_OTHERS = re.compile(r"(?:^|/)(?:vendor|third_party|tests?|fixtures?|examples?|testdata|tools|\.\w[^/]*)/")
+"""Folders of modules that are not the project."""
 
 
 def _cargo(tree: ProjectTree) -> Iterable[Program]:

@@ -14,7 +14,7 @@ from preheat.manifests.services import is_compose, read_ports, read_services
 from preheat.model.lesson import Lesson
 
 _SERVING = re.compile(
-    r"^(?:dev|start|serve|server|storybook|watch|run|up)(?:[:._-].*)?$|(?:^|[:._-])(?:dev|serve|start)$"
+    r"^(?:dev|start|serve|server|storybook|watch|run|up)(?:[:._-].*)?$|^(?!install\b)(?:.*[:._-])?(?:dev|serve|start)$"
 )
 """Names of scripts that run the project; a `preview` serves what was built before, on a port of its own."""
 _PORT = re.compile(

@@ -11,7 +11,8 @@ from preheat.model.lesson import Lesson, Scope, lesson_id
 
 FACT_TOPICS = (
     "test", "build", "lint", "typecheck", "format", "check", "package", "serve", "setup", "variable", "generate", "hook",
-    "commit", "branch", "pull_request", "release", "missing", "script",
+    "commit", "branch", "pull_request", "release", "deploy", "version",
+    "missing", "script",
 )  # fmt: skip
 """Topics of facts, in the order in which they are said. `check` is everything at once, `package` the checks of one package."""
 _WORTH = 0.55

@@ -113,10 +113,26 @@ def _deno_json(text: str) -> _Pairs:
 
 
 def _mise_toml(text: str) -> _Pairs:
-    """The tasks; what one depends on, it runs first."""
-    tasks = _table(read_toml(text), "tasks")
+    return _mise_tasks(_table(read_toml(text), "tasks"))
+
+
+def _tasks_toml(text: str) -> _Pairs:
+    """The tasks of a file that `task_config` of `mise` includes: its tables are the tasks."""
+    document = _table(read_toml(text))
+    is_of_tasks = all(isinstance(each, Mapping) and not _OF_TASK.isdisjoint(each) for each in document.values())
+    return _mise_tasks(document if is_of_tasks else {})
+
+
+_OF_TASK = frozenset(["run", "depends", "file"])
+"""What one of them a task of `mise` has."""
+
+
+def _mise_tasks(tasks: Mapping[str, Any]) -> _Pairs:
+    """The tasks that are not hidden; what one depends on, it runs first."""
     for name, body in _texts(tasks):
         task = tasks.get(name)
+        if isinstance(task, Mapping) and task.get("hide") is True:
+            continue
         needed = task.get("depends", ()) if isinstance(task, Mapping) else ()
         listed = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
         first = [f"mise run {each}" for each in listed if isinstance(each, str) and _NAME.fullmatch(each)]
@@ -189,6 +205,7 @@ _READERS: dict[str, tuple[str, Callable[[str], _Pairs]]] = {
     "composer.json": ("composer", _composer_json),
     **dict.fromkeys(("deno.json", "deno.jsonc"), ("deno", _deno_json)),
     **dict.fromkeys(("mise.toml", ".mise.toml"), ("mise", _mise_toml)),
+    "tasks.toml": ("mise", _tasks_toml),
     "pyproject.toml": ("python", _pyproject),
     **dict.fromkeys(("Makefile", "makefile", "GNUmakefile"), ("make", _makefile)),
     **dict.fromkeys(("justfile", "Justfile", ".justfile"), ("just", _justfile)),

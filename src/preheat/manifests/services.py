@@ -9,6 +9,7 @@ _SERVICE = re.compile(r"^  (?P<name>[A-Za-z][\w.-]{0,39}):[ \t]*$")
 _PORT = re.compile(r"^\s*-\s*[\"']?(?:[\d.]+:)?(?:\$\{\w+:-)?(?P<port>\d{2,5})\}?:\d{2,5}[\"']?\s*$")
 _ENVIRONMENT = re.compile(
     r"(?:^|/)\.?env(?:\.[\w-]+)*\.(?:example|sample|template|dist)$|(?:^|/)\.env\.(?:example|sample|template|dist|local\.example)$"
+    r"|(?:^|/)\.(?:dev\.vars|envrc|secrets)\.(?:example|sample|template)$"
 )
 _ASSIGNED = re.compile(r"^(?P<off>#\s?)?(?:export\s+)?(?P<name>[A-Z][A-Z0-9_]{1,47})=(?P<value>[^\n]*)$", re.MULTILINE)
 _GENERATED = re.compile(r"^(?P<pattern>\S+)[ \t][^\n]*\blinguist-generated\b(?!=false)", re.MULTILINE)

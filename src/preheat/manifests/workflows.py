@@ -1,20 +1,25 @@
 """The commands that a project's forge runs on every change, and the variables that it gives them: workflow files. Pure.
 
-YAML is read line by line: only `run:` and `script:` steps with their folder, and names below `env:` and in `secrets.NAME`.
+YAML is read line by line: only `run:` and `script:` steps with their folder, the names of actions, names below `env:` and in
+`secrets.NAME`.
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from preheat.manifests.scripts import LARGEST
 
 _RUN = re.compile(r"^(?P<indent>[ ]*)(?:-[ ]+)?run:[ ]*(?P<rest>[^\n]*)$")
-_FOLDER = re.compile(r"^[ ]*working-directory:[ ]*[\"']?(?P<folder>[\w./@-]+)[\"']?[ ]*$")
+_FOLDER = re.compile(
+    r"^[ ]*working-directory:[ ]*[\"']?(?:\$\{\{[ ]*github\.workspace[ ]*\}\}/)?(?P<folder>[\w./@-]+)[\"']?[ ]*$"
+)
 _ITEM = re.compile(r"^[ ]*-[ ]")
 _ENV = re.compile(r"^(?P<indent>[ ]*)env:[ ]*$")
 _NAME = re.compile(r"^(?P<indent>[ ]*)(?P<name>[A-Z][A-Z0-9_]{2,47}):")
 _SECRET = re.compile(r"\bsecrets\.([A-Z][A-Z0-9_]{2,47})\b")
 _EXPRESSION = re.compile(r"\$\{\{")
+_USES = re.compile(r"^[ ]*(?:-[ ]+)?uses:[ ]*[\"']?(?P<action>[\w.-]+/[\w.-]+)[\w./-]*@", re.MULTILINE)
 _SCRIPT = re.compile(r"^(?P<indent>[ ]*)(?:-[ ]+)?(?:script|before_script):[ ]*(?P<rest>[^\n]*)$")
 _LISTED = re.compile(r"^[ ]*-[ ]+(?P<command>[^\n]*)$")
 _PIPELINES = frozenset([".gitlab-ci.yml", "bitbucket-pipelines.yml", "azure-pipelines.yml", ".travis.yml"])
@@ -29,6 +34,24 @@ class Workflow(NamedTuple):
     """Folder and command, in their order."""
     variables: tuple[str, ...] = ()
     """Names of secrets and of variables that are set for a step."""
+    actions: tuple[str, ...] = ()
+    """Names of the actions of others that its steps use, without their version."""
+    secrets: tuple[str, ...] = ()
+    """Names of secrets alone."""
+
+
+class Triggers(NamedTuple):
+    """What starts a workflow, as far as a push does."""
+
+    branches: tuple[str, ...] = ()
+    """Names of branches, without patterns."""
+    tags: tuple[str, ...] = ()
+    """What the names of tags begin with: `v`."""
+    is_limited: bool = False
+    """Only pushes that change some files start it."""
+    by_hand: bool = False
+    has_others: bool = False
+    """Something else starts it too: another workflow, a time, a pull request."""
 
 
 def is_workflow(path: str) -> bool:
@@ -37,6 +60,7 @@ def is_workflow(path: str) -> bool:
     return (path.startswith(folders) and path.endswith((".yml", ".yaml"))) or path in _PIPELINES
 
 
+@lru_cache(maxsize=128)
 def read_workflow(text: str) -> Workflow:
     """The commands and variables of a workflow file."""
     if len(text) > LARGEST:
@@ -73,7 +97,9 @@ def read_workflow(text: str) -> Workflow:
             script = [rest.strip("\"'")]
         commands += ((folder, line) for line in _whole_lines(script) if line and not _EXPRESSION.search(line))
     kept = tuple(name for name in names if name not in _ALWAYS_THERE)
-    return Workflow(tuple(dict.fromkeys(commands))[:_MOST], kept[:_MOST])
+    actions = tuple(dict.fromkeys(_USES.findall(text)))
+    secrets = tuple(name for name in dict.fromkeys(_SECRET.findall(text)) if name not in _ALWAYS_THERE)
+    return Workflow(tuple(dict.fromkeys(commands))[:_MOST], kept[:_MOST], actions[:_MOST], secrets[:_MOST])
 
 
 def _below(lines: list[str], place: int, indent: int) -> tuple[int, list[str]]:
@@ -142,3 +168,41 @@ def _names_below(lines: list[str], place: int, indent: int) -> list[str]:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
+
+
+_ON = re.compile(r"^[\"']?on[\"']?:[ ]*\n(?P<body>(?:[ ][^\n]*\n?|[ ]*#[^\n]*\n?|[ ]*\n)+)", re.MULTILINE)
+_PUSH = re.compile(r"^(?P<indent>[ ]+)push:[ ]*\n(?P<body>(?:(?P=indent)[ ]+[^\n]*\n?|[ ]*\n)+)", re.MULTILINE)
+_PUSHED = r"^[ ]+{}:[ ]*(?:\[(?P<row>[^\]\n]*)\]|\n(?P<list>(?:[ ]+-[ ][^\n]*\n?)+))"
+_BRANCH = re.compile(r"[A-Za-z][\w./-]{0,39}")
+_TAG = re.compile(r"(?P<start>[A-Za-z][A-Za-z-]{0,19})(?=[*\[?\d])")
+
+
+def read_triggers(text: str) -> Triggers:
+    """The branches and tags at whose push a workflow runs. One that runs at any push names none."""
+    found = _ON.search(text) if len(text) <= LARGEST else None
+    if found is None:
+        return Triggers()
+    push = _PUSH.search(found["body"])
+    pushed = push["body"] if push else ""
+    branches = (each for each in _list_names(pushed, "branches") if _BRANCH.fullmatch(each))
+    tags = (tag["start"] for each in _list_names(pushed, "tags") if (tag := _TAG.match(each)))
+    starts = re.findall(r"^(?:  |    )([a-z_]+):", found["body"], re.MULTILINE)
+    return Triggers(
+        tuple(dict.fromkeys(branches))[:_MOST_PUSHED],
+        tuple(dict.fromkeys(tags))[:_MOST_PUSHED],
+        re.search(r"^[ ]+paths(?:-ignore)?:", pushed, re.MULTILINE) is not None,
+        "workflow_dispatch" in starts,
+        not _OTHER_STARTS.isdisjoint(starts),
+    )
+
+
+_MOST_PUSHED = 3
+_OTHER_STARTS = frozenset(["push", "workflow_call", "workflow_run", "schedule", "pull_request", "repository_dispatch"])
+
+
+def _list_names(body: str, name: str) -> list[str]:
+    found = re.search(_PUSHED.format(name), body, re.MULTILINE)
+    if found is None:
+        return []
+    lines = found["row"].split(",") if found["row"] is not None else re.findall(r"-[ ]([^\n#]*)", found["list"])
+    return [line.strip().strip("\"'") for line in lines]

@@ -78,12 +78,12 @@ def _describe_check(lesson: Lesson) -> str:
 
 
 def _is_of_case(lesson: Lesson) -> bool:
-    """Whether what fails is one case, or was stopped by a sandbox, which says nothing of the command."""
+    """Whether what fails is one case, or was stopped by a sandbox or a full disk, which say nothing of the command."""
     return bool(_GENERAL.search(lesson.avoid) or _FILE.search(lesson.avoid) or _SANDBOX.search(lesson.error))
 
 
 _FILE = re.compile(r"\s\S*\w/\S*\.\w{1,5}(?:\s|$)|\s\S+\.(?:test|spec)\.\w+")
-_SANDBOX = re.compile(r"EPERM|(?i:operation not permitted|sandbox)")
+_SANDBOX = re.compile(r"EPERM|ENOSPC|(?i:operation not permitted|sandbox|no space left)")
 
 
 def _variants(details: dict[str, str]) -> dict[str, Any]:
@@ -136,6 +136,10 @@ def _describe_server(lesson: Lesson) -> str:
 
 def _describe_variables(lesson: Lesson) -> str:
     names, file = _split(lesson, "names"), lesson.files[0] if lesson.files else ""
+    if lesson.details.get("about") == "secrets":
+        return sentences.SECRETS.write(names=names)
+    if lesson.details.get("about") == "defaults":
+        return sentences.VARIABLES_WITH_DEFAULT.write(file=file, names=names, copy=lesson.details.get("copy", ""))
     if file and not lesson.support.calls_for:  # read from an example, which says of none that nothing runs without it
         return sentences.VARIABLES_OF_EXAMPLE.write(file=file, names=names, copy=lesson.details.get("copy", ""))
     return sentences.VARIABLES.write(use=lesson.use, names=names, file=file, copy=lesson.details.get("copy", ""))
@@ -225,6 +229,20 @@ def _describe_release(lesson: Lesson) -> str:
     return sentences.CHANGE_FILE.write(path=lesson.details.get("path", ""))
 
 
+def _describe_deployment(lesson: Lesson) -> str:
+    branches, tags, file = _split(lesson, "branches"), _split(lesson, "tags"), lesson.files[0] if lesson.files else ""
+    limit = sentences.PUSH_LIMIT if lesson.details.get("limited") else ""
+    if branches:
+        return sentences.DEPLOYMENT.write(file=file, branches=branches, limit=limit, tags=tags, use=lesson.use)
+    if tags:
+        return sentences.RELEASE.write(file=file, tags=tags, use=lesson.use)
+    return sentences.BY_HAND.write(file=file, use=lesson.use)
+
+
+def _describe_version(lesson: Lesson) -> str:
+    return sentences.VERSION.write(paths=list(lesson.files))
+
+
 def _describe_missing(lesson: Lesson) -> str:
     details = lesson.details
     if details.get("manager"):
@@ -297,6 +315,8 @@ _DESCRIPTIONS: dict[str, Callable[[Lesson], str]] = {
     "branch": _describe_branch,
     "pull_request": _describe_pull_request,
     "release": _describe_release,
+    "deploy": _describe_deployment,
+    "version": _describe_version,
     "missing": _describe_missing,
     "setup": _describe_setup,
     "folder": _describe_folder,

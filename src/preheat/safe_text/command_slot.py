@@ -100,6 +100,12 @@ _ADDRESS = re.compile(r"(?i)^[a-z][a-z0-9+.-]{1,9}://|^[\w.-]+@[\w.-]+:|^www\.")
 _LOCAL = re.compile(r"(?i)^https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::\d{1,5})?(?=/|$)")
 _ENDED = re.compile(r"^[\w@.+…-]+\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _PLAIN = re.compile(r"[A-Za-z0-9_@][\w.@:+,…-]{0,80}", re.ASCII)
+_DESTINATION = re.compile(
+    r"(?:generic/)?platform=(?:iOS|macOS|tvOS|watchOS|visionOS)(?: Simulator)?"
+    r"(?:,name=(?:iPhone|iPad|Apple (?:TV|Watch|Vision))(?: (?:\d{1,2}[a-z]?|Pro|Max|Plus|mini|Air|SE|Ultra|Series|4K))*)?"
+    r"(?:,OS=(?:latest|\d{1,2}(?:\.\d{1,2}){0,2}))?"
+)
+"""Where `xcodebuild` runs what it made: the only text with blanks that is known word by word."""
 _CALL = re.compile(r"(?P<tool>[A-Za-z][\w-]{0,79})\((?P<arguments>.*)\)", re.DOTALL)
 _ARGUMENT = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w{0,39})\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\{[^}]*\}|[^,]*)(?:,|$)"
@@ -229,6 +235,8 @@ class _SimpleCommand:
         if self._takes_text(word):
             return TEXT
         if is_quoted and re.search(r"\s", word):
+            if self._last == "-destination" and _DESTINATION.fullmatch(word):
+                return f"'{word}'"
             is_script = self.program in _SHELLS and _SCRIPT_OPTIONS.fullmatch(self._last) and not self._depth
             inner = _fit_script(word, 1) if is_script else ""
             return f"'{inner}'" if inner and "'" not in inner else TEXT
@@ -299,11 +307,13 @@ class _SimpleCommand:
 
     def _fit_option(self, word: str) -> str:
         self._in_row = 0
-        name, equals, value = word.partition("=")
+        name, joint, value = word.partition("=")
+        if not joint:  # `-only-testing:NAME`
+            name, joint, value = word.partition(":")
         fitted = fit_flag(name)
         if not fitted:
             return CUT
-        return f"{name}={self._fit_value(value)}" if equals else name
+        return f"{name}{joint}{self._fit_value(value)}" if joint else name
 
     def _fit_value(self, value: str) -> str:
         bare = _unquote(value)

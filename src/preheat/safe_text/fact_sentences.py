@@ -31,6 +31,7 @@ SIGNS = (
 MESSAGE_FORMS = (
     "TYPE(SCOPE): …", "TYPE: …", "TYPE: …` or `TYPE(SCOPE): …", "AREA: …", "[AREA] …", "TICKET …",
 )  # fmt: skip
+PUSH_LIMIT = " that changes files which it lists"
 _PREFIX = re.compile(r"[a-z]{2,20}/")
 _NAME = r"[a-z][a-z0-9]*(?:[-_./][a-z0-9]+)?"
 _TICKET = r"[A-Z][A-Z0-9]{1,9}-…"
@@ -44,6 +45,7 @@ SLOTS["about"] = fit_one_of(*ABOUT)
 SLOTS["moment"] = fit_one_of(*MOMENTS)
 SLOTS["outcome"] = fit_one_of(*OUTCOMES)
 SLOTS["sign"] = fit_one_of(*SIGNS)
+SLOTS["pushlimit"] = fit_one_of(PUSH_LIMIT)
 SLOTS["messageform"] = fit_one_of(*MESSAGE_FORMS)
 SLOTS["messagebeginning"] = lambda text: text if _MESSAGE_BEGINNING.fullmatch(text) else ""
 SLOTS["prefix"] = lambda text: text if _PREFIX.fullmatch(text) else ""
@@ -86,6 +88,10 @@ VARIABLES = Sentence(
 VARIABLES_OF_EXAMPLE = Sentence(
     "environment variables without a value in `{file:path}`: {names:variable*}[; after a clone: `{copy:command}`]"
 )
+VARIABLES_WITH_DEFAULT = Sentence(
+    "environment variables with a default in `{file:path}`: {names:variable*}[; after a clone: `{copy:command}`]"
+)
+SECRETS = Sentence("secrets that the forge has for workflows: {names:variable*}")
 GENERATED = Sentence(
     "`{path:path}` is generated[ by `{use:command}`][ from `{source:path}`]: its source is edited, not the file"
 )
@@ -124,6 +130,13 @@ PATTERN = Sentence(
 SETUP = Sentence(
     "after a clone, a change of dependencies, or where a module is missing: `{use:command}`[ ({sessions:count})]"
 )
+DEPLOYMENT = Sentence(
+    "`{file:path}` runs at a push to {branches:branch*}[{limit:pushlimit}][, and at a tag that begins with {tags:name*}]"
+    "[; by hand: `{use:command}`]"
+)
+BY_HAND = Sentence("`{file:path}` runs by hand only: `{use:command}`")
+RELEASE = Sentence("`{file:path}` runs at a tag that begins with {tags:name*}[; by hand: `{use:command}`]")
+VERSION = Sentence("the same version stands in {paths:path*}: they change together")
 SCRIPT = Sentence("`{use:command}`[ runs `{body:command}`]")
 FOLDER_CHECK = Sentence(
     "{about:about} of `{package:path}`: `{use:command}`[ = `{body:command}`]"
