@@ -575,13 +575,20 @@ def commands_said(lesson: Lesson) -> list[str]:
     details = lesson.details
     if lesson.topic == "checks":
         named = [each for topic in SUMMED_UP for each in (details.get(topic, ""), details.get(f"{topic}_one", ""))]
-        named += [topic for topic, name in _CUSTOMS if details.get(name)]
+        named += details.get("others", "").split("\n")
+        named += dict.fromkeys(topic for topic, name in _CUSTOMS if details.get(name))
     else:
         named = [lesson.use, details.get("one", ""), details.get("merge", ""), *details.get("parts", "").split("\n")]
     return [each for each in named if each]
 
 
-_CUSTOMS = (("commit", "form"), ("branch", "prefixes"), ("pull_request", "pull_request"), ("release", "release"))
+_CUSTOMS = (
+    ("commit", "types"),
+    ("commit", "beginnings"),
+    ("branch", "prefixes"),
+    ("pull_request", "pull_request"),
+    ("release", "release"),
+)
 
 
 def count_facts(lines: Sequence[Line]) -> list[tuple[str, int]]:

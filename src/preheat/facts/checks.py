@@ -39,11 +39,17 @@ _BUILT = (
     r"|\.next|\.turbo|\.nuxt|\.cache|\.output|[\w.-]*\.tsbuildinfo|\*\.\w+)(?:/\*)?"
 )
 _CLEANING = re.compile(rf"\b(?:rm\s+-rf?|rimraf|del-cli|shx\s+rm\s+-rf?)(?:\s+{_BUILT})+(?=\s*(?:$|[;&|)]))")
+_MADE_FOR_NOW = re.compile(r"(?<![\w$])(?P<name>[A-Za-z_]\w*)=[\"']?\$\(\s*mktemp\b[^)]*\)")
+"""A place of its own that a script makes, and takes away at its end."""
+_CACHES = re.compile(
+    r"\bfind\s+(?![/~$])[\w./@-]+(?:\s+-(?:type|prune|depth)(?:\s+[df])?)*\s+-name\s+[\"']?(?:__pycache__|\.[\w.]*cache|\*\.pyc)[\"']?"
+    r"(?:\s+-(?:type|prune|depth)(?:\s+[df])?)*\s+(?:-exec\s+rm\s+-rf?\s+\{\}\s*(?:\+|\\?;)|-delete\b)"
+)
 _CALLED = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just|task)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)"
     r"|(?:^|[\s/\"'])([\w.-]+\.(?:sh|bash))\b"
 )
-_NO_CHECK = re.compile(
+NO_CHECK = re.compile(
     r"watch|bench|debug|headed|staging|prod|smoke|deploy|migrat|seed|(?:^|[:._-])(?:gen|generate|codegen)(?:[:._-]|$)"
 )
 """Names of scripts that are no check, whatever else they name."""
@@ -93,7 +99,7 @@ def topic_of_script(script: Script) -> str:
         return "check"
     if name in ("verify", "ci", "precommit") or (name == "check" and script.runner == "mise"):
         return "check"
-    if _NO_TEST.search(body_of(script)) or _NO_CHECK.search(name):
+    if _NO_TEST.search(body_of(script)) or NO_CHECK.search(name):
         return ""
     if first in (
         "pre",
@@ -108,6 +114,12 @@ def topic_of_script(script: Script) -> str:
         "publish",
         "install",
         "setup",
+        "update",
+        "sync",
+        "write",
+        "record",
+        "create",
+        "prepare",
     ):
         return ""
     if name == "fix":
@@ -146,7 +158,16 @@ def is_harmful(script: Script, scripts: Sequence[Script], depth: int = 3) -> boo
 
 @lru_cache(maxsize=2048)
 def _is_dangerous(body: str) -> bool:
-    return bool(danger_reason(_CLEANING.sub("true", body)))
+    return bool(danger_reason(_CACHES.sub("true", _CLEANING.sub("true", _without_own_places(body)))))
+
+
+def _without_own_places(body: str) -> str:
+    """A script without the removal of the places that it made for itself and never calls otherwise."""
+    for name in {found["name"] for found in _MADE_FOR_NOW.finditer(body)}:
+        if len(re.findall(rf"(?<![\w$]){name}=", body)) == 1:
+            place = rf"\$\{{?{name}\}}?(?:/[\w-]+(?:\.[\w-]+)*)*/?"
+            body = re.sub(rf"\brm\s+-rf?\s+(?:--\s+)?[\"']?{place}[\"']?(?=[\s;&|)'\"]|$)", "true", body)
+    return body
 
 
 def find_shell_scripts(tree: ProjectTree) -> list[Script]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from preheat.facts.checks import NO_CHECK
 from preheat.facts.fitness import fits, is_agreed, is_common, is_main, is_of_formatter, is_whole
 from preheat.facts.main_check import (
     ENOUGH,
@@ -25,8 +26,9 @@ SUMMED_UP = ("check", "test", "lint", "typecheck", "build", "format")
 """Topics of the checks of a project, the most telling first."""
 CUSTOMS = ("commit", "branch", "pull_request", "release")
 """Topics of how a change comes in, in the order in which it does."""
-_COMMITTED = 0.3
-"""How likely a session needs a custom, for it to be said with the checks."""
+_OFTEN = 0.3
+"""How likely a session that changes code needs a custom, or a second test, for it to be said with the checks."""
+_MOST_OTHERS = 2
 _CUSTOMS_ALONE = 2
 """Customs that are worth a line without any check."""
 _MOST_COMMON = 3
@@ -58,6 +60,7 @@ def summarise_checks(
         each
         for each in grounded
         if fits(each, files)
+        and not NO_CHECK.search(each.use.rpartition(" ")[2])
         and _is_run_around(each, files)
         and not _is_of_other_program(each, files)
         and each.use.rpartition("&& ")[2].partition(" ")[0] not in unfound
@@ -70,7 +73,7 @@ def summarise_checks(
         and (topic not in stated or is_custom_of_most(best))
     ]
     checks = _without_repeats([with_variants(each, grounded) for each in parts], known | stated)
-    return join_checks(checks, _find_customs(facts))
+    return join_checks(checks, _find_customs(facts), _find_other_tests(fitting, checks))
 
 
 def is_grounded(lesson: Lesson) -> bool:
@@ -175,7 +178,7 @@ def _find_customs(facts: Iterable[Lesson]) -> list[Lesson]:
         fact
         for fact in facts
         if fact.topic in CUSTOMS
-        and (fact.reach or 0.0) >= _COMMITTED
+        and (fact.reach or 0.0) >= _OFTEN
         and not fact.details.get("package")
         and not is_usual_pull_request(fact)
         and is_agreed(fact)
@@ -184,13 +187,34 @@ def _find_customs(facts: Iterable[Lesson]) -> list[Lesson]:
     return [by_topic[topic] for topic in CUSTOMS if topic in by_topic]
 
 
-def join_checks(parts: Sequence[Lesson], customs: Sequence[Lesson] = ()) -> Lesson | None:
+def _find_other_tests(facts: Iterable[Lesson], checks: Sequence[Lesson]) -> list[str]:
+    """Tests of other sorts that many sessions run beside the usual one."""
+    if not any(check.topic in ("check", "test") for check in checks):
+        return []
+    said = {text for check in checks for name in ("one", "body") if (text := check.details.get(name, ""))}
+    said |= {check.use for check in checks}
+    found = [
+        fact
+        for fact in facts
+        if fact.topic == "test"
+        and fact.use not in said
+        and is_whole(fact)
+        and not is_common(fact)
+        and not has_open_place(fact)
+        and not fact.details.get("package")
+        and fact.support.sessions_for > ENOUGH
+        and (fact.reach or 0.0) >= _OFTEN
+    ]
+    return [fact.use for fact in sorted(found, key=lambda each: -each.support.sessions_for)[:_MOST_OTHERS]]
+
+
+def join_checks(parts: Sequence[Lesson], customs: Sequence[Lesson] = (), others: Sequence[str] = ()) -> Lesson | None:
     """One fact for several checks and customs; the only one by itself, None where there is none or everybody would type it."""
     is_tested = any(part.topic in ("check", "test") for part in parts)
     has_own = any(not is_common(part) for part in parts) or (len(parts) > 1 and is_tested)
     if not has_own and len(customs) < _CUSTOMS_ALONE:
         return None
-    if len(parts) == 1 and not customs:
+    if len(parts) == 1 and not customs and not others:
         return parts[0]
     if all(map(is_common, parts)):
         parts = parts[:_MOST_COMMON]
@@ -201,6 +225,8 @@ def join_checks(parts: Sequence[Lesson], customs: Sequence[Lesson] = ()) -> Less
         details |= {f"{each.topic}_{name}": text for name in _BESIDE if (text := each.details.get(name, ""))}
         if _tells_parts(each):
             details[f"{each.topic}_body"] = each.details["body"]
+    if others:
+        details["others"] = "\n".join(others)
     for each in customs:
         details |= {name: text for name in _OF_CUSTOMS[each.topic] if (text := each.details.get(name, ""))}
         if each.topic == "pull_request":

@@ -15,6 +15,7 @@ import msgspec
 from preheat.calls.files import changed_files
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text
+from preheat.commands.sources import is_code, is_source
 from preheat.lessons.typed_commands import TypedCommand, split_commands
 from preheat.model.lesson import Evidence, Lesson, Scope, count_support, lesson_id, select_evidence
 from preheat.safe_text.reasons import hidden_reason, junk_reason
@@ -57,10 +58,15 @@ def find_generator_runs(seen: JudgedSession) -> tuple[GeneratorRun, ...]:
             changed |= dict.fromkeys(seen.relative(path) for path in changed_files(each.call).splitlines() if path)
         elif each.call.kind == "shell" and each.worked and (command := _generator_of(seen, each)) is not None:
             if changed:
-                near = tuple(path for path in list(changed)[-_NEAR:] if not path.startswith(("/", "..")))
+                near = tuple(path for path in list(changed)[-_NEAR:] if _may_be_source(path))
                 found.append(GeneratorRun(command.text, command.folder, near, each.record.seq, each.call.at))
             changed = {}
     return tuple(found[-_MOST:])
+
+
+def _may_be_source(path: str) -> bool:
+    """Whether something may be made of a file: it lies in the project, and is no test."""
+    return not path.startswith(("/", "..")) and (is_source(path) or not is_code(path))
 
 
 def _generator_of(seen: JudgedSession, each: JudgedCall) -> TypedCommand | None:

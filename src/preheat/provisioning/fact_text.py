@@ -109,7 +109,8 @@ def _describe_checks(lesson: Lesson) -> str:
     customs = _read_customs(details)
     if not commands:
         return sentences.CUSTOMS.write(**customs) if customs else ""
-    said = {name: details[name] for name in _BESIDE if details.get(name)}
+    said: dict[str, Any] = {name: details[name] for name in _BESIDE if details.get(name)}
+    said["others"] = [each for each in details.get("others", "").split("\n") if _whole(each)]
     return sentences.CHECKS.write(**commands, **said, **customs)
 
 

@@ -149,7 +149,7 @@ _ASKED = 0.8
 _LEAST_OF_OWN_TOOLS = 0.35
 _AT_CHANGES = frozenset(["generate"])
 """Topics that are told when a file is changed that they are about."""
-_GOES_BELOW = " files go below "
+_GOES_BELOW = (" files go below ", " tests stand below ")
 """Where new files of a kind go: told before one is made elsewhere."""
 _VAGUE_TOPICS = frozenset(["", "other", "run"])
 """Topics of commands that were run, for whatever aim."""
@@ -341,7 +341,9 @@ def _is_for_every_task(lesson: Lesson) -> bool:
     """Whether a lesson may be told before anything is asked: nothing that an agent's own tool says itself, that a lock file
     shows, or of which only is known that it was run."""
     is_vague = lesson.kind == "convention" and lesson.topic in _VAGUE_TOPICS and not lesson.avoid
-    if lesson.kind == "convention" and (lesson.topic in _AT_CHANGES or _GOES_BELOW in lesson.text):
+    if lesson.kind == "convention" and (
+        lesson.topic in _AT_CHANGES or any(each in lesson.text for each in _GOES_BELOW)
+    ):
         return False
     if lesson.kind == "convention" and _ONE_FOLDER.search(lesson.use) and lesson.topic in _CHECKS:
         return False

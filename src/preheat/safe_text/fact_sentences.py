@@ -62,7 +62,7 @@ CHECK = Sentence(
 CHECKS = Sentence(
     "before a change is done[, all checks: `{check:command}`[ = `{check_body:command}`]]"
     "[, test[ of `{test_package:path}`]: `{test:command}`[ = `{test_body:command}`]]"
-    "[ ({test_one_about:about}: `{test_one:command}`)]"
+    "[ ({test_one_about:about}: `{test_one:command}`)][, other tests: {others:command*}]"
     "[, lint[ of `{lint_package:path}`]: `{lint:command}`[ = `{lint_body:command}`][ (with fixes: `{lint_one:command}`)]]"
     "[, typecheck[ of `{typecheck_package:path}`]: `{typecheck:command}`]"
     "[, build[ of `{build_package:path}`]: `{build:command}`][, format[ of `{format_package:path}`]: `{format:command}`]"
