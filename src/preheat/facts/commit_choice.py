@@ -31,6 +31,7 @@ _HEADED = re.compile(
 )
 """A message whose beginning somebody chose: of a task that asks for it, or made by git."""
 _TYPED = re.compile(r"(?P<type>[a-z]{2,10})(?P<scope>\([^)\n]{1,40}\))?!?: \S")
+_PICTURE = re.compile(r"^[\u2190-\u2bff\U0001f300-\U0001faff]\ufe0f? ")
 _ALIKE = {
     "feature": "feat",
     "feat": "feature",
@@ -114,6 +115,7 @@ def _is_followed(lesson: Lesson, command: str) -> bool:
 
 def _has_message(lesson: Lesson, message: str) -> bool:
     """Whether a message has the form that a fact tells of, another one that somebody chose, or cannot be read."""
+    message = _PICTURE.sub("", message)
     typed = _TYPED.match(message)
     types = {*COMMIT_TYPES, *lesson.details.get("types", "").split(",")}
     if typed is not None and typed["type"] in types:

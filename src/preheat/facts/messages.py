@@ -12,7 +12,10 @@ from typing import NamedTuple
 from preheat.commands.commit_message import COMMIT_TYPES
 from preheat.statistics.shares import wilson
 
-_CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,10})(?:\((?P<scope>[\w@/., -]{1,40})\))?!?: \S")
+_CONVENTIONAL = re.compile(
+    r"^(?:(?P<sign>[\u2190-\u2bff\U0001f300-\U0001faff])\ufe0f? )?(?P<type>[a-z]{2,10})(?:\((?P<scope>[\w@/., -]{1,40})\))?!?: \S"
+)
+"""A picture may stand before the type."""
 _TICKET = re.compile(r"^(?P<open>\[?)(?P<name>[A-Z][A-Z0-9]{1,9}-\d+)(?P<close>\]?:?) \S")
 _TAG = re.compile(r"^(?P<open>\[)(?P<name>[\w./-]{2,20})(?P<close>\]:?) \S")
 _AREA = re.compile(r"^(?P<open>)(?P<name>[a-z][\w./-]{1,19})(?P<close>:) \S")
@@ -95,8 +98,15 @@ def _describe_types(subjects: Sequence[str]) -> MessageForm | None:
     scope = "yes" if scoped >= _MOSTLY * len(newest) else "some" if scoped >= _SOMETIMES * len(newest) else ""
     form = {"yes": "TYPE(SCOPE): …", "some": "TYPE: …` or `TYPE(SCOPE): …"}.get(scope, "TYPE: …")
     scopes = {name: [match["scope"] for match in found if match["type"] == name] for name in types}
-    beginnings = tuple(f"{name}{_describe_scope(scopes[name], scope)}: …" for name in types)
+    signs = {name: _usual_sign([match["sign"] for match in found if match["type"] == name]) for name in types}
+    beginnings = tuple(f"{signs[name]}{name}{_describe_scope(scopes[name], scope)}: …" for name in types)
     return MessageForm(form, beginnings, len(begun), len(subjects), tuple(types), scope)
+
+
+def _usual_sign(signs: Sequence[str | None]) -> str:
+    """The picture, with a space, that most messages of a type begin with; empty where they mostly have none."""
+    sign, count = Counter(signs).most_common(1)[0]
+    return f"{sign} " if sign and count > _USUAL * len(signs) else ""
 
 
 def _describe_scope(scopes: Sequence[str | None], usual: str) -> str:

@@ -185,7 +185,7 @@ def _rank_of_type(name: str) -> tuple[int, str]:
 
 
 def _rank_of_beginning(text: str) -> tuple[int, str]:
-    return _rank_of_type(re.split(r"[(:]", text)[0])
+    return _rank_of_type(re.split(r"[(:]", text)[0].rpartition(" ")[2])
 
 
 def _describe_message(lesson: Lesson) -> str:

@@ -36,10 +36,10 @@ _PREFIX = re.compile(r"[a-z]{2,20}/")
 _NAME = r"[a-z][a-z0-9]*(?:[-_./][a-z0-9]+)?"
 _TICKET = r"[A-Z][A-Z0-9]{1,9}-…"
 _MESSAGE_BEGINNING = re.compile(
-    rf"(?=[^:\]]{{2,34}}[:\] ])"
+    rf"(?=[^:\]]{{2,34}}[:\] ])(?:[\u2190-\u2bff\U0001f300-\U0001faff] )?"
     rf"(?:[a-z]{{2,10}}(?:\((?:…|{_NAME}|{_TICKET})\))?:|{_NAME}:|\[{_NAME}\]|{_TICKET}:?|\[{_TICKET}\]:?) …"
 )
-"""How a message begins: a type of ours or a name of one or two words, never a sentence."""
+"""How a message begins: a type of ours or a name of one or two words, behind a picture or not, never a sentence."""
 
 SLOTS["about"] = fit_one_of(*ABOUT)
 SLOTS["moment"] = fit_one_of(*MOMENTS)
