@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 
 from preheat.facts import derive_facts
@@ -10,7 +11,7 @@ from preheat.facts.choice import choose_for_prompt
 from preheat.facts.failure_choice import choose_after_check
 from preheat.facts.fitness import fits, is_usable, tool_of
 from preheat.facts.join import join_facts
-from preheat.model.lesson import Lesson
+from preheat.model.lesson import Lesson, Support
 from preheat.provisioning.lesson_text import describe_lesson
 from tests.facts.test_facts import lesson, tree_of
 
@@ -94,6 +95,109 @@ def test_what_a_language_has_for_everybody_completes_the_checks_where_sessions_r
     own = lesson("test", "make test", sessions=4)
     vet = lesson("lint", "go vet ./...", sessions=4)
     assert line_for([own, vet], "src/cart.go") == "before a change is done, test: `make test`, lint: `go vet ./...`"
+
+
+TEST = lesson("test", "make test", sessions=4)
+MESSAGE = lesson("commit", "", details={"about": "message", "types": "feat,fix", "scope": ""})
+BRANCHES = lesson("branch", "", details={"about": "branch", "prefixes": "fix/,feat/", "good": "9", "all": "10"})
+PULLS = lesson(
+    "pull_request", "gh pr create --draft", details={"about": "pull request", "merge": "gh pr merge --squash"}
+)
+CHANGES = lesson("release", "", details={"about": "changelog", "path": "CHANGELOG.md"})
+
+
+def test_how_a_change_comes_in_is_said_with_its_checks_and_once() -> None:
+    facts = [TEST, MESSAGE, BRANCHES, PULLS, CHANGES]
+    said = choose_for_call(facts, "", ["src/cart.go"])
+    assert said is not None
+    assert describe_lesson(said) == (
+        "before a change is done, test: `make test`; commit messages: `TYPE: …`, mostly `feat: …`, `fix: …`;"
+        " branches: `fix/`, `feat/`; pull requests: `gh pr create --draft`, merged with `gh pr merge --squash`;"
+        " what users notice: a line below `Unreleased` in `CHANGELOG.md`"
+    )
+    assert line_for(facts, "src/till.go", told=(said,)) == ""
+    assert line_for(facts, command="git commit -m 'fix: x'", told=(said,), place=Place(edited=("src/cart.go",))) == ""
+    assert choose_for_prompt(facts, "commit it and open a pull request", told=frozenset([said.id])) == []
+
+
+def test_customs_alone_are_worth_a_line_where_there_are_two_and_sessions_commit() -> None:
+    assert line_for([MESSAGE, BRANCHES], "src/cart.go") == (
+        "when a change is committed, messages: `TYPE: …`, mostly `feat: …`, `fix: …`, branches: `fix/`, `feat/`"
+    )
+    assert line_for([MESSAGE], "src/cart.go") == ""
+    seldom = [msgspec.structs.replace(each, reach=0.1) for each in (MESSAGE, BRANCHES)]
+    assert line_for(seldom, "src/cart.go") == ""
+    plain = msgspec.structs.replace(PULLS, use="gh pr create", details={"about": "pull request"})
+    assert line_for([MESSAGE, plain], "src/cart.go") == ""  # everybody makes them so
+
+
+def test_sessions_that_only_read_say_nothing_of_what_a_change_needs() -> None:
+    """One session in twenty changes code, and each of those tests it."""
+    seldom = msgspec.structs.replace(TEST, reach=0.05, details={"about": "test", "main": "yes"})
+    lint = msgspec.structs.replace(
+        seldom, id="lint", topic="lint", use="make lint", details={"about": "lint", "main": "yes"}
+    )
+    few = [msgspec.structs.replace(each, support=Support(1, 1)) for each in (seldom, lint)]
+    assert line_for(few, "src/cart.go") == ""
+    needed = [msgspec.structs.replace(each, need=0.9, changing=3) for each in few]
+    assert line_for(needed, "src/cart.go") == "before a change is done, test: `make test`, lint: `make lint`"
+
+
+def test_a_command_for_all_checks_is_said_with_the_tasks_that_it_runs() -> None:
+    body = "make lint && make test"
+    whole = lesson("check", "make verify", details={"about": "check", "body": body, "main": "yes"})
+    lint = lesson("lint", "make lint", sessions=4)
+    form = lesson("format", "make fmt", sessions=4)
+    expected = "before a change is done, all checks: `make verify` = `make lint && make test`, format: `make fmt`"
+    assert line_for([whole, TEST, lint, form], "src/cart.go") == expected
+
+
+def test_another_test_that_many_sessions_run_stands_beside_the_usual_one() -> None:
+    other = lesson("test", "make e2e", sessions=3)
+    seldom = lesson("test", "make slow", sessions=3, reach=0.1)
+    lint = lesson("lint", "make lint", sessions=4)
+    expected = "before a change is done, test: `make test`, other tests: `make e2e`, lint: `make lint`"
+    assert line_for([TEST, other, seldom, lint], "src/cart.go") == expected
+
+
+def test_a_check_whose_program_no_shell_finds_is_not_named() -> None:
+    lint = lesson("lint", "golangci-lint run", sessions=3)
+    lost = lesson("missing", "", sessions=2, details={"about": "missing", "name": "golangci-lint"})
+    found = msgspec.structs.replace(lost, use="mise exec -- golangci-lint")
+    assert "golangci-lint" in line_for([TEST, lint], "src/cart.go")
+    assert "golangci-lint" in line_for([TEST, lint, found], "src/cart.go")  # what works instead is said before the call
+    assert "golangci-lint" not in line_for([TEST, lint, lost], "src/cart.go")
+
+
+def test_what_everybody_types_is_no_line_without_a_test_of_the_project() -> None:
+    vet, build = lesson("lint", "go vet ./..."), lesson("build", "go build ./...")
+    assert line_for([vet, build], "src/cart.go") == ""
+    assert "go vet" in line_for([lesson("test", "go test ./..."), vet, build], "src/cart.go")
+
+
+@pytest.mark.parametrize("name", ["generate-check", "test:smoke", "lint:watch"])
+def test_a_task_that_is_called_for_something_else_is_no_check_of_a_change(name: str) -> None:
+    assert name not in line_for([TEST, lesson("lint", f"make {name}", sessions=9)], "src/cart.go")
+
+
+def test_a_linter_that_sessions_run_on_folders_is_the_linter_of_the_project() -> None:
+    implied = lesson(
+        "lint", "golangci-lint run", sessions=0, details={"about": "lint", "implied": "yes", "main": "yes"}
+    )
+    part = lesson("lint", "golangci-lint run ./FOLDER/...", sessions=3)
+    assert "lint" not in line_for([TEST, implied], "src/cart.go")
+    assert "lint: `golangci-lint run`" in line_for([TEST, implied, part], "src/cart.go")
+
+
+def test_a_script_stands_for_what_sessions_type_in_its_place() -> None:
+    script = lesson("typecheck", "pnpm typecheck", sessions=0, details={"about": "typecheck", "body": "tsc --noEmit"})
+    typed = lesson("typecheck", "npx tsc --noEmit --pretty false", sessions=6)
+    assert "typecheck: `pnpm typecheck`" in line_for([TEST, script, typed], "src/cart.ts")
+
+
+def test_the_check_of_a_formatter_brings_no_other_check() -> None:
+    lint = lesson("lint", "uv run ruff check .", sessions=4)
+    assert line_for([lint], command="uv run ruff format --check .", place=Place(folder="")) == ""
 
 
 def test_a_form_that_nobody_can_run_as_it_stands_is_not_among_the_checks() -> None:

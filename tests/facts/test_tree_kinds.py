@@ -7,8 +7,10 @@ import pytest
 
 from preheat.facts import derive_facts
 from preheat.facts.join import is_stale, join_facts
+from preheat.facts.stated import checks_stated, without_stated
 from preheat.facts.values import cites_missing_place
 from preheat.provisioning.lesson_text import describe_lesson
+from preheat.stated import read_statements
 from tests.facts.test_facts import FILES, lesson, lines_of, tree_of
 
 SETUP = "after a clone, a change of dependencies, or where a module is missing"
@@ -303,3 +305,70 @@ def test_commands_of_the_tree_begin_as_the_sessions_begin_them() -> None:
     assert "pnpm test" not in uses
     assert "pnpm test" in {each.use for each in join_facts([], derive_facts(tree), tree)}
     assert is_stale(lesson("lint", "corepack pnpm run gone", sessions=5), tree)
+
+
+def test_what_a_target_needs_first_is_known_of_it() -> None:
+    lines = lines_of({
+        "Makefile": "lint:\n\truff check .\ntest:\n\tpytest\nspec:\n\tpython scripts/spec.py\n"
+        "verify: lint test spec ## all of it\n\t@echo OK\n",
+        "scripts/spec.py": "",
+    })  # fmt: skip
+    assert "all checks: `make verify` = `make lint && make test && make spec`" in lines
+    assert not any(line.startswith("test: `make spec`") for line in lines)
+
+
+def test_a_target_that_deletes_things_before_is_not_named() -> None:
+    files = {"Makefile": "wipe:\n\trm -rf ~/\ntest: wipe\n\tpytest\n"}
+    assert not any("make test" in line for line in lines_of(files))
+
+
+@pytest.mark.parametrize(("text", "is_named"), [
+    ('tmp="$(mktemp -d)"\ntrap \'rm -rf "$tmp"\' EXIT\ndiff -r a "$tmp/a"\n', True),
+    ("tmp=$(mktemp -d)\nrm -rf ${tmp}/out\n", True),
+    ("find src -type d -name __pycache__ -prune -exec rm -rf {} +\n", True),
+    ("tmp=$(mktemp -d)\ntmp=/\nrm -rf $tmp\n", False),
+    ("tmp=$(mktemp -d)\nrm -rf $tmp/../..\n", False),
+    ("tmp=$(mktemp -d)\nrm -rf $tmp ~/\n", False),
+    ("find / -name __pycache__ -exec rm -rf {} +\n", False),
+    ("rm -rf $HOME\n", False),
+])  # fmt: skip
+def test_a_script_may_take_away_what_it_made_for_itself(text: str, is_named: bool) -> None:
+    files = {"Makefile": "test:\n\t./scripts/run.sh\n", "scripts/run.sh": f"#!/bin/sh\n{text}"}
+    assert any("make test" in line for line in lines_of(files)) is is_named
+
+
+def test_what_a_script_runs_says_what_sessions_type_it_for() -> None:
+    tree = tree_of({"package.json": '{"scripts": {"lint": "oxide check", "fix": "oxide check --fix"}}'})
+    typed = [lesson("other", "oxide check", details={}), lesson("run", "oxide check --fix", details={})]
+    found = {each.use: each for each in join_facts(typed, derive_facts(tree), tree)}
+    assert found["oxide check"].topic == "lint"
+    assert found["oxide check --fix"].details["about"] == "lint, with fixes"
+
+
+def test_what_a_file_states_of_a_script_it_states_of_its_command() -> None:
+    facts = derive_facts(tree_of({"package.json": '{"scripts": {"lint": "oxide check"}}'}))
+    statements = read_statements("Run `oxide check` before you commit.")
+    assert checks_stated(statements, facts) == {"lint"}
+    assert checks_stated(statements) == set()
+    assert not any(fact.use.endswith("lint") for fact in without_stated(facts, statements))
+
+
+def test_variables_of_make_do_not_make_another_command() -> None:
+    tree = tree_of({"Makefile": "lint:\n\truff check .\ntest:\n\tpytest\nverify: lint test\n"})
+    typed = lesson("test", "make verify PY=.venv/bin/python", sessions=4)
+    found = [each for each in join_facts([typed], derive_facts(tree), tree) if "verify" in each.use]
+    assert [(each.topic, each.use) for each in found] == [("check", "make verify PY=.venv/bin/python")]
+
+
+def test_a_server_that_a_script_starts_is_not_started_otherwise() -> None:
+    scripts = '{"scripts": {"worker:dev": "pnpm build && wrangler dev --local", "build": "vite build"}}'
+    lines = lines_of({"package.json": scripts, "pnpm-lock.yaml": "", "wrangler.jsonc": "{}"})
+    assert "run: `pnpm worker:dev`, port 8787" in lines
+    assert not any("npx wrangler dev" in line for line in lines)
+
+
+def test_tasks_of_a_taskfile_that_call_others_name_them() -> None:
+    check = "  check:\n    cmds:\n      - task: lint\n      - task: test\n"
+    others = "  lint:\n    cmds:\n      - ruff check .\n  test:\n    cmds:\n      - pytest\n"
+    lines = lines_of({"Taskfile.yml": f"version: '3'\ntasks:\n{check}{others}"})
+    assert "all checks: `task check` = `task lint && task test`" in lines

@@ -11,6 +11,7 @@ from preheat.lessons.occurrences import (
     applies,
     error_key,
     forms_in,
+    need,
     occurrence_share,
     reach,
     subject_of,
@@ -153,3 +154,16 @@ def test_reach_is_a_share(did: list[bool]) -> None:
     more = reach(about_tests, noted([*(yes if each else no for each in did), yes]))
     assert more is not None
     assert more >= found
+
+
+def test_what_a_change_needs_is_counted_among_the_sessions_that_changed_code() -> None:
+    looked, told_nothing = (
+        occurred(ran("git log")),
+        occurred(used("Edit", "edit", {"file_path": "/w/shop/README.md"}, "ok")),
+    )
+    worked = occurred(used("Edit", "edit", {"file_path": "/w/shop/src/till.py"}, "ok"), ran("npm test"))
+    assert [each.changed_code for each in (looked, told_nothing, worked)] == [False, False, True]
+    about_tests = lesson(use="npm test")
+    sessions = noted([worked, *[looked] * 30])
+    assert (need(about_tests, sessions) or 0) > 10 * (reach(about_tests, sessions) or 0)
+    assert need(about_tests, noted([looked, told_nothing])) is None

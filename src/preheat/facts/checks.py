@@ -124,7 +124,7 @@ def topic_of_script(script: Script) -> str:
         return ""
     if name == "fix":
         return "lint"
-    if first in _SPECIFIED and not any(purpose_of_command(part) == "test" for part in _parts(body_of(script))):
+    if first in _SPECIFIED and not _SPEC_TOOLS.search(body_of(script)):
         return ""
     named = purpose_of_name(name)
     if named == "build" and _OF_DOCS.search(name):
@@ -136,6 +136,7 @@ def topic_of_script(script: Script) -> str:
 
 _SPECIFIED = frozenset(["spec", "specs"])
 """Names of tests, and of specifications."""
+_SPEC_TOOLS = re.compile(r"\b(?:rspec|jest|vitest|mocha|jasmine|shellspec|busted|crystal|pytest|karma|ava|test)\b")
 
 
 def _parts(body: str) -> list[str]:
@@ -165,8 +166,8 @@ def _without_own_places(body: str) -> str:
     """A script without the removal of the places that it made for itself and never calls otherwise."""
     for name in {found["name"] for found in _MADE_FOR_NOW.finditer(body)}:
         if len(re.findall(rf"(?<![\w$]){name}=", body)) == 1:
-            place = rf"\$\{{?{name}\}}?(?:/[\w-]+(?:\.[\w-]+)*)*/?"
-            body = re.sub(rf"\brm\s+-rf?\s+(?:--\s+)?[\"']?{place}[\"']?(?=[\s;&|)'\"]|$)", "true", body)
+            place = rf"[\"']?\$\{{?{name}\}}?(?:/[\w-]+(?:\.[\w-]+)*)*/?[\"']?"
+            body = re.sub(rf"\brm\s+-rf?(?:\s+--)?(?:\s+{place})+(?=\s*(?:[;&|)'\"]|$))", "true", body)
     return body
 
 

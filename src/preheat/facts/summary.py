@@ -191,8 +191,9 @@ def _find_other_tests(facts: Iterable[Lesson], checks: Sequence[Lesson]) -> list
     """Tests of other sorts that many sessions run beside the usual one."""
     if not any(check.topic in ("check", "test") for check in checks):
         return []
-    said = {text for check in checks for name in ("one", "body") if (text := check.details.get(name, ""))}
-    said |= {check.use for check in checks}
+    bodies = [check.details.get("body", "") for check in checks]
+    said = {part.strip() for text in bodies for part in (text, *text.split("&&"))}
+    said |= {text for check in checks for text in (check.use, check.details.get("one", ""))}
     found = [
         fact
         for fact in facts
