@@ -106,6 +106,10 @@ class Statements(NamedTuple):
         parts = command_parts(command)
         return bool(parts) and all(any(each.words == words for each in self.forbidden) for words in parts)
 
+    def warns_of(self, command: str) -> bool:
+        """Whether a part of a command is advised against, as it is or with more arguments."""
+        return any(_begins(words, each.words) for words in command_parts(command) for each in self.forbidden)
+
     def find_command(self, command: str) -> StatedCommand | None:
         """Where a command is stated: alone, with more arguments or with fewer; None if it is not."""
         wanted = command_parts(command)

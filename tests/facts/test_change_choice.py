@@ -356,18 +356,20 @@ def test_the_tool_of_a_command_stands_after_what_starts_it(command: str, tool: s
     assert tool_of(command) == tool
 
 
+BELOW = {"web/package.json": '{"scripts": {"test": "vitest run"}}', "web/pnpm-lock.yaml": ""}
 INSTALL = "after a clone, a change of dependencies, or where a module is missing: `%s`"
 
 
 @pytest.mark.parametrize(("files", "path", "line", "expected"), [
-    (SHOP, "package.json", '    "left-pad": "^1.3.0",', INSTALL % "pnpm install"),
-    (SHOP, "packages/api/package.json", '    "left-pad": "^1.3.0",', INSTALL % "pnpm install"),
+    (SHOP, "package.json", '    "left-pad": "^1.3.0",', ""),  # everybody types that
+    (BELOW, "web/package.json", '    "left-pad": "^1.3.0",', INSTALL % "cd web && pnpm install"),
     (SHOP, "package.json", '  "version": "1.2.4",', ""),
     (SHOP, "package.json", '    "build": "vite build",', ""),
     (SHOP, "package.json", '  "description": "1 shop",', ""),
     ({"pyproject.toml": "[project]\nname = 'x'\n", "uv.lock": ""}, "pyproject.toml", '  "requests>=2",', INSTALL % "uv sync"),
     ({"pyproject.toml": "[project]\nname = 'x'\n", "uv.lock": ""}, "pyproject.toml", 'version = "1.2"', ""),
-    ({"mise.toml": "[tools]\ngo = '1.25'\n"}, "mise.toml", 'shfmt = "3"', INSTALL % "mise install"),
+    ({"mise.toml": "[tools]\ngo = '1.25'\n"}, "mise.toml", 'shfmt = "3"',
+     "after a clone, or a change of the tools in `mise.toml`: `mise install`"),
     ({"mise.toml": "[tools]\ngo = '1.25'\n"}, "mise.toml", 'run = "go test ./..."', ""),
 ])  # fmt: skip
 def test_a_manifest_brings_the_set_up_only_where_its_dependencies_change(
@@ -512,3 +514,35 @@ def test_a_command_of_several_modules_that_names_none_is_not_said() -> None:
     tree = tree_of({"src/go.mod": "module a\n", "e2e/go.mod": "module b\n", "src/a_test.go": "", "e2e/b_test.go": ""})
     (found,) = (each for each in join_facts([typed], derive_facts(tree), tree) if each.id == typed.id)
     assert not is_usable(found)
+
+
+def test_the_server_of_a_port_is_the_one_that_has_it() -> None:
+    """Where the one of this port was told, another one is no answer."""
+    api = lesson("serve", "pnpm api", details={"about": "run", "port": "8787"})
+    web = lesson("serve", "pnpm dev", details={"about": "run", "main": "yes"})
+    silent = Place(listens=lambda port: False)
+    assert "pnpm api" in line_for([api, web], command="curl localhost:8787/x", place=silent)
+    assert line_for([api, web], command="curl localhost:8787/x", place=silent, told=(api,)) == ""
+
+
+@pytest.mark.parametrize("command", ["scripts/test-one.sh cart", "bash scripts/test.sh", "./run_tests.sh"])
+def test_a_script_of_the_project_is_not_replaced_by_another_one(command: str) -> None:
+    assert line_for([TEST], command=command, place=Place(folder="")) == ""
+
+
+def test_another_linter_of_another_language_does_not_stand_beside_one() -> None:
+    linter = lesson("lint", "golangci-lint run", sessions=5)
+    prose = lesson("lint", "npx markdownlint-cli2 PATH", sessions=4)
+    assert "markdownlint" not in line_for([linter, prose], "src/cart.go")
+
+
+def test_a_check_of_types_that_only_a_file_configures_is_not_said_unasked() -> None:
+    package = '{"scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "1", "typescript": "5"}}'
+    settings = '{"compilerOptions": {"noEmit": true}}'
+    facts = derive_facts(tree_of({"package.json": package, "pnpm-lock.yaml": "", "tsconfig.json": settings}))
+    assert "tsc" not in line_for(facts, "src/cart.ts")
+    assert any("tsc" in describe_lesson(each.lesson) for each in choose_for_prompt(facts, "fix the type errors"))
+
+
+def test_configuration_of_a_tool_is_no_code_of_the_program() -> None:
+    assert line_for([TEST], "oxlint.config.ts") == ""

@@ -31,14 +31,14 @@ def choose_at_once(lessons: list[Lesson]) -> list[Lesson]:
 
 
 def test_what_a_change_or_a_call_will_ask_for_waits_for_it() -> None:
-    """Of three sessions one changes no code; what stops a commit, and how a change comes in, is for all."""
+    """Of three sessions one changes no code, and needs nothing of how one comes in."""
     usual = lesson("test", "make test", sessions=9, reach=0.7)
     hook = lesson("hook", "", details={"about": "commit", "commands": "make lint"}, reach=0.6)
     message = lesson("commit", "", details={"about": "message", "types": "feat,fix"}, reach=0.6)
-    assert choose_for_start([usual, hook, message]) == [hook]
+    assert choose_for_start([usual, hook, message]) == []
     assert choose_at_once([usual, hook, message]) == [usual, hook, message]
     by_all = lesson("test", "make test", sessions=9, reach=0.9)
-    assert choose_for_start([by_all, hook, message]) == [by_all, hook]
+    assert choose_for_start([by_all, hook, message]) == [by_all]
 
 
 def test_each_check_is_one_line_with_how_one_case_is_run_and_what_mends() -> None:
@@ -155,9 +155,9 @@ def test_how_pull_requests_are_merged_waits_for_one_where_a_file_says_only_that_
     vague, exact = (
         read_statements(f"Changes come in by pull requests.{more}\n") for more in ("", " They are squash-merged.")
     )
-    assert [each.topic for each in choose_for_start([merged])] == ["pull_request"]
+    assert [each.topic for each in choose_at_once([merged])] == ["pull_request"]
     (left,) = without_stated([merged], vague)
-    assert choose_for_start([left]) == []
+    assert choose_at_once([left]) == []
     assert [each.lesson for each in choose_for_prompt([left], "open a pull request for this")] == [left]
     assert without_stated([merged], exact) == []
 
@@ -170,3 +170,26 @@ def test_a_script_whose_program_no_package_brings_is_not_named() -> None:
         any(f.topic == "format" for f in derive_facts(tree_of({"package.json": each}))) for each in (few, many, there)
     ]
     assert commands == [True, False, True]  # a small manifest may leave the rest to one above it
+
+
+def test_what_a_file_advises_against_is_never_said() -> None:
+    setup = lesson("setup", "npm install")
+    pulls = lesson(
+        "pull_request", "gh pr create --draft", details={"about": "pull request", "merge": "gh pr merge --squash"}
+    )
+    statements = read_statements("Never run `npm install` here.\n\nDo not run `gh pr merge`: the team merges.\n")
+    assert [describe_lesson(each) for each in without_stated([setup, pulls], statements)] == [
+        "changes come in by pull requests: `gh pr create --draft`"
+    ]
+
+
+@pytest.mark.parametrize("prompt", ["migrate from eslint to oxlint", "remove eslint and lint with oxlint"])
+def test_the_check_of_a_tool_that_is_to_go_is_not_said(prompt: str) -> None:
+    lint = lesson("lint", "pnpm lint", details={"about": "lint", "body": "eslint .", "main": "yes"})
+    assert choose_for_prompt([lint], prompt) == []
+    assert choose_for_prompt([lint], "fix the failing lint") != []
+
+
+def test_a_command_that_a_prompt_has_without_its_run_is_not_repeated() -> None:
+    tests = lesson("test", "mise run test:coverage", details={"about": "test", "main": "yes"})
+    assert choose_for_prompt([tests], "run the tests with mise test:coverage") == []

@@ -13,6 +13,10 @@ _CODE = re.compile(
 )
 
 
+_SETTINGS = re.compile(r"(?:^|/)[\w.-]+\.config\.[cm]?[jt]s$")
+"""Configuration of a tool, written as a program."""
+
+
 def is_code(path: str) -> bool:
     """Whether a file holds code of any kind."""
     return _CODE.search(path) is not None
@@ -25,4 +29,4 @@ def is_source_of_test(path: str) -> bool:
 
 def is_source(path: str) -> bool:
     """Whether a file is code of the program itself."""
-    return is_code(path) and not is_source_of_test(path) and not _SUPPORT.search(path)
+    return is_code(path) and not any(pattern.search(path) for pattern in (_TEST_FILE, _SUPPORT, _SETTINGS))

@@ -77,6 +77,7 @@ _PHRASES: tuple[tuple["re.Pattern[str]", frozenset[str]], ...] = (
     (
         re.compile(
             r"(?i)(?:^|[,;(]|\b(?:and|then|please|now|just|let'?s)\b)\s*(?:deploy|release|publish)\b(?!\s+(?:notes?|page|process)\b)"
+            r"(?![^.\n]{0,40}\b(?:agents?|bots?|sub-?agents?|skills?|team)\b)"
             r"|\b(?:make|cut|do|start|trigger)\s+(?:a|the|another)\s+(?:new\s+)?(?:release|deployment)\b(?!\s+notes?)"
         ),
         frozenset(["deploy"]),

@@ -60,7 +60,7 @@ def choose_for_call(
         found = (
             choose_for_version_control(candidates, command, has_hook, place, known_checks)
             or _choose_for_purpose(candidates, command, place)
-            or _choose_for_server(candidates, command, place)
+            or _choose_for_server(candidates, facts, command, place)
         )
     own = [path for path in changed if not is_outside(path)]
     if found is None and own:
@@ -109,7 +109,9 @@ def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable
     return frozenset(known | _ALL_CHECKS if has_all else known)
 
 
-def _choose_for_server(candidates: Sequence[Lesson], command: str, place: Place) -> Lesson | None:
+def _choose_for_server(
+    candidates: Sequence[Lesson], facts: Iterable[Lesson], command: str, place: Place
+) -> Lesson | None:
     """What starts the server that a command asks, by its port, where nothing answers there."""
     ports = {found["port"] for found in _LOCAL_PORT.finditer(command[:MOST_TEXT])}
     if not ports or any(map(place.listens, ports)):
@@ -120,7 +122,7 @@ def _choose_for_server(candidates: Sequence[Lesson], command: str, place: Place)
     for lesson in starting:
         if not ports.isdisjoint({lesson.details.get("port", ""), *lesson.details.get("ports", "").split(",")} - {""}):
             return lesson
-    has_port = any(lesson.details.get("port") for lesson in starting)
+    has_port = any(lesson.details.get("port") for lesson in facts if lesson.topic == "serve")
     return None if has_port else next((lesson for lesson in starting if lesson.details.get("main")), None)
 
 
@@ -154,7 +156,17 @@ def _choose_for_purpose(candidates: Sequence[Lesson], command: str, place: Place
 
 def _is_script(piece: Piece) -> bool:
     """Whether what is typed is one of the project's own scripts."""
-    return piece.words[0] in _TASK_RUNNERS and piece.words[1:2] not in (("exec",), ("x",), ("dlx",), ("--",))
+    if "/" in piece.words[0] or (piece.words[0] in _SHELLS and len(piece.words) > 1):
+        return True
+    return piece.words[0] in _TASK_RUNNERS and not _starts_program(piece.words)
+
+
+_SHELLS = frozenset(["sh", "bash", "zsh"])
+
+
+def _starts_program(words: Sequence[str]) -> bool:
+    """Whether a runner of scripts is told to start a program: `pnpm exec tsc`."""
+    return tuple(words[1:2]) in (("exec",), ("x",), ("dlx",), ("--",))
 
 
 def _runs_the_same(piece: Piece, lesson: Lesson) -> bool:
@@ -166,7 +178,8 @@ def _runs_the_same(piece: Piece, lesson: Lesson) -> bool:
         return True
     if program in RUNNERS and tool_of(piece.text) in _OF_OTHERS:
         return False
-    return program in _TASK_RUNNERS and (not body or is_of_one_language(piece.text, lesson))
+    is_task = program in _TASK_RUNNERS and not _starts_program(lesson.use.split())
+    return is_task and (not body or is_of_one_language(piece.text, lesson))
 
 
 def _is_same(typed: str, lesson: Lesson) -> bool:

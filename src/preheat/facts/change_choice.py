@@ -138,8 +138,16 @@ def _find_installation(candidates: Iterable[Lesson], changed: str, lines: Sequen
     """What installs the packages of a manifest, where those change: for a package of a workspace that of the whole."""
     if not changes_dependencies(changed, lines):
         return None
-    setups = {manifest_of(each): each for each in reversed(list(candidates)) if each.topic == "setup"}
+    setups = {
+        manifest_of(each): each
+        for each in reversed(list(candidates))
+        if each.topic == "setup" and not _EVERYBODYS.fullmatch(each.use)
+    }
     return setups.get(changed) or (setups.get("package.json") if basename(changed) == "package.json" else None)
+
+
+_EVERYBODYS = re.compile(r"(?:npm|pnpm|yarn|bun)(?: install)?")
+"""What everybody types who changes the packages of a manifest."""
 
 
 def _find_test(candidates: Iterable[Lesson], changed: str) -> Lesson | None:
@@ -179,7 +187,8 @@ def _find_checks(
     if not is_source(changed):
         return None
     known = [each for each in checks if languages_of(each) or not _OF_SHELL.search(changed)]
-    return summarise_checks(known, [changed], purposes, stated)
+    found = summarise_checks(known, [changed], purposes, stated)
+    return found if found is None or found.topic != "format" else None  # alone that waits for the commit
 
 
 _OF_SHELL = re.compile(r"\.(?:sh|bash|zsh|bats)$")

@@ -9,7 +9,16 @@ from typing import NamedTuple
 from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
-from preheat.facts.fitness import folder_of_command, is_agreed, is_common, is_main, is_usable, is_whole, was_run
+from preheat.facts.fitness import (
+    folder_of_command,
+    is_agreed,
+    is_common,
+    is_main,
+    is_usable,
+    is_whole,
+    tool_of,
+    was_run,
+)
 from preheat.facts.main_check import find_main_check
 from preheat.facts.summary import CUSTOMS, SUMMED_UP, knows_all_checks
 from preheat.facts.values import FACT_TOPICS
@@ -83,6 +92,7 @@ def choose_for_prompt(
         and not _has_command(plain, lesson.use)
         and not was_run(lesson, ran)
         and not _is_of_other_tester(lesson, named)
+        and not _is_of_tool_to_go(lesson, plain)
         and beside.isdisjoint({lesson.use, lesson.details.get("body", "")} - {""})
         and not _is_stated_otherwise(lesson, stated, asked)
         and not (_OF_PACKAGE.search(lesson.use) and _has_whole(lesson.topic, facts, stated))
@@ -132,12 +142,23 @@ def _with_variants(chosen: list[Choice], facts: Sequence[Lesson]) -> list[Choice
 
 def _has_command(prompt: str, command: str) -> bool:
     """Whether a command stands in a prompt: who asks for work on it knows it."""
-    return " " in command and command in prompt
+    return " " in command and (command in prompt or command.replace(" run ", " ", 1) in prompt)
 
 
 _MOST_READ = 20_000
 _TESTERS = re.compile(r"\b(?:playwright|cypress|selenium|puppeteer|storybook|maestro|detox|appium|e2e|end-to-end)\b")
 """Tools and kinds of tests that a prompt may ask for."""
+
+
+_REPLACING = re.compile(
+    r"(?i)\b(?:replac(?:e|ing)|migrat(?:e|ing)|switch(?:ing)?|mov(?:e|ing)|remov(?:e|ing)|drop|get rid of)\b"
+)
+
+
+def _is_of_tool_to_go(lesson: Lesson, prompt: str) -> bool:
+    """Whether a prompt names the tool of a check among what it wants to be replaced."""
+    tool = tool_of(lesson.details.get("body", "") or lesson.use)
+    return len(tool) > 2 and _REPLACING.search(prompt) is not None and tool in prompt.lower()
 
 
 def _is_of_other_tester(lesson: Lesson, named: frozenset[str]) -> bool:

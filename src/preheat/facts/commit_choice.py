@@ -85,7 +85,7 @@ def _list_moments(command: str, place: Place) -> list[tuple[str, str]]:
     change_file = [("release", "change file")] if has_code else []
     if _COMMIT.search(command):
         hook = [] if _NO_HOOKS.search(command) else [("hook", "commit")]
-        return [*hook, ("commit", "message"), *changelog]
+        return [*hook, ("commit", "message"), *(("hook", "message") for _ in hook), *changelog]
     if _PULL.search(command):
         return [*change_file, *changelog, ("pull_request", "pull request"), ("hook", "push")]
     if _MERGE.search(command):
@@ -119,8 +119,7 @@ def _has_message(lesson: Lesson, message: str) -> bool:
     typed = _TYPED.match(message)
     types = {*COMMIT_TYPES, *lesson.details.get("types", "").split(",")}
     if typed is not None and typed["type"] in types:
-        has_types = lesson.details.get("form", "TYPE").startswith("TYPE")
-        return has_types and (bool(typed["scope"]) or lesson.details.get("scope") != "yes")
+        return lesson.details.get("form", "TYPE").startswith("TYPE")
     return not message or _HEADED.match(message) is not None
 
 

@@ -39,7 +39,7 @@ def choose_for_start(
     least = _LEAST if at_once else _NEARLY_ALL
     checks = [check for check in _choose_checks(facts, stated) if (check.reach or 0.0) >= least]
     if not at_once:
-        return [*(each for each in checks if each.support.sessions_for > _USED), *_choose_customs(facts, _FOR_ALL)]
+        return [each for each in checks if each.support.sessions_for > _USED]
     return [*checks, *_choose_customs(facts, _CUSTOMS), *_choose_needs(facts)]
 
 
@@ -114,10 +114,6 @@ _CUSTOMS = (
     ("branch", "branch"),
     ("pull_request", "pull request"),
 )
-
-
-_FOR_ALL = (("hook", "commit"), ("hook", "message"), ("release", "change file"), ("pull_request", "pull request"))
-"""What is said before anything is asked: what stops a commit, and how a change comes in."""
 
 
 def _is_custom(fact: Lesson) -> bool:

@@ -130,15 +130,26 @@ def _as_lesson(command: str, project: str) -> Lesson:
 
 
 def without_stated(lessons: Sequence[Lesson], statements: Statements) -> list[Lesson]:
-    """The lessons that no instruction file states; pinned ones stay. Where a file says that there are pull requests and not how
-    they are made or merged, that waits for one."""
+    """The lessons that no instruction file states, and nothing that one advises against; pinned ones stay. Where a file says that
+    there are pull requests and not how they are made or merged, that waits for one."""
     return [
-        msgspec.structs.replace(lesson, reach=0.0)
-        if lesson.topic == "pull_request" and lesson.topic in statements.customs and not lesson.pinned
-        else lesson
+        lesson if lesson.pinned or lesson.topic != "pull_request" else _as_far_as_open(lesson, statements)
         for lesson in lessons
-        if lesson.pinned or not is_stated(lesson, statements)
+        if lesson.pinned or not (is_stated(lesson, statements) or _is_forbidden(lesson, statements))
     ]
+
+
+def _is_forbidden(lesson: Lesson, statements: Statements) -> bool:
+    return lesson.kind == "convention" and bool(lesson.use) and statements.warns_of(lesson.use)
+
+
+def _as_far_as_open(lesson: Lesson, statements: Statements) -> Lesson:
+    """A lesson on pull requests without what a file leaves to others or says in words of its own."""
+    details = lesson.details
+    if details.get("merge") and statements.warns_of(details["merge"]):
+        details = {name: text for name, text in details.items() if name != "merge"}
+    reach = 0.0 if lesson.topic in statements.customs else lesson.reach
+    return msgspec.structs.replace(lesson, reach=reach, details=details)
 
 
 def checks_stated(statements: Statements, facts: Iterable[Lesson] = ()) -> frozenset[str]:

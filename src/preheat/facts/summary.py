@@ -77,10 +77,10 @@ def summarise_checks(
 
 
 def is_grounded(lesson: Lesson) -> bool:
-    """Whether a linter or formatter was run by a session or stands in a script: that a file configures one does not say that it
-    is used, or installed."""
+    """Whether a linter, a formatter or a check of types was run by a session or stands in a script: that a file configures one
+    does not say that it is used, installed, or passes."""
     is_implied = bool(lesson.details.get("implied")) and not lesson.support.sessions_for
-    return not (is_implied and lesson.topic in ("lint", "format"))
+    return not (is_implied and lesson.topic in ("lint", "format", "typecheck"))
 
 
 def _find_unfound(facts: Iterable[Lesson]) -> frozenset[str]:
@@ -180,7 +180,7 @@ def _find_customs(facts: Iterable[Lesson]) -> list[Lesson]:
         if fact.topic in CUSTOMS
         and (fact.reach or 0.0) >= _OFTEN
         and not fact.details.get("package")
-        and not is_usual_pull_request(fact)
+        and (fact.support.sessions_for > ENOUGH or not is_usual_pull_request(fact))
         and is_agreed(fact)
     ]
     by_topic = {fact.topic: fact for fact in reversed(fitting)}
@@ -213,7 +213,7 @@ def join_checks(parts: Sequence[Lesson], customs: Sequence[Lesson] = (), others:
     """One fact for several checks and customs; the only one by itself, None where there is none or everybody would type it."""
     is_tested = any(part.topic in ("check", "test") for part in parts)
     has_own = any(not is_common(part) for part in parts) or (len(parts) > 1 and is_tested)
-    if not has_own and len(customs) < _CUSTOMS_ALONE:
+    if not has_own and sum(not is_usual_pull_request(each) for each in customs) < _CUSTOMS_ALONE:
         return None
     if len(parts) == 1 and not customs and not others:
         return parts[0]

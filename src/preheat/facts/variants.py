@@ -5,7 +5,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.facts.fitness import PACKAGE_RUNNERS, folder_of_command, is_common, is_whole, tool_of
+from preheat.facts.fitness import (
+    PACKAGE_RUNNERS,
+    folder_of_command,
+    is_common,
+    is_of_one_language,
+    is_whole,
+    tool_of,
+)
 from preheat.model.lesson import Lesson
 
 ONE_CASE = ("one test file", "one test")
@@ -81,6 +88,7 @@ def _find_parts(fact: Lesson, facts: Sequence[Lesson]) -> list[Lesson]:
         and each.support.sessions_for >= _USED
         and (each.reach or 0.0) >= _LEAST_REACH
         and (is_whole(each) or (tool_of(each.use) not in own and each.use.endswith(" PATH")))
+        and is_of_one_language(each.use, fact)
         and not _NAMES.search(each.use)
         and not _is_said_by(each, fact)
     ]

@@ -297,8 +297,10 @@ def _describe_pattern(lesson: Lesson) -> str:
 
 
 def _describe_setup(lesson: Lesson) -> str:
-    sessions = lesson.support.sessions_for
-    return sentences.SETUP.write(use=lesson.use, sessions=format_count(sessions, "session") if sessions else "")
+    sessions = format_count(lesson.support.sessions_for, "session") if lesson.support.sessions_for else ""
+    if lesson.use == "mise install" and lesson.files:
+        return sentences.TOOLS_SETUP.write(file=lesson.files[0], use=lesson.use, sessions=sessions)
+    return sentences.SETUP.write(use=lesson.use, sessions=sessions)
 
 
 def _describe_script(lesson: Lesson) -> str:

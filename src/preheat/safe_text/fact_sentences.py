@@ -137,6 +137,7 @@ DEPLOYMENT = Sentence(
 BY_HAND = Sentence("`{file:path}` runs by hand only: `{use:command}`")
 RELEASE = Sentence("`{file:path}` runs at a tag that begins with {tags:name*}[; by hand: `{use:command}`]")
 VERSION = Sentence("the same version stands in {paths:path*}: they change together")
+TOOLS_SETUP = Sentence("after a clone, or a change of the tools in `{file:path}`: `{use:command}`[ ({sessions:count})]")
 SCRIPT = Sentence("`{use:command}`[ runs `{body:command}`]")
 FOLDER_CHECK = Sentence(
     "{about:about} of `{package:path}`: `{use:command}`[ = `{body:command}`]"
