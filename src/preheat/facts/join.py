@@ -53,7 +53,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch", "pull_request")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
     sessions = max(map(_sessions_of, lessons), default=0)
-    changing = max((each.changing for each in lessons), default=0)
+    changing = max((each.changing for each in lessons if not each.origin), default=0)
     used: set[str] = set()
     found: list[Lesson] = []
     for lesson in _without_twins(lessons):
