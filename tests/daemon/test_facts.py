@@ -61,14 +61,14 @@ def planned(number: int, tool: str, arguments: dict[str, Any], **more: Any) -> b
     return hook_payload("PreToolUse", session, **call, **more)
 
 
-def test_a_fact_comes_at_the_start_with_the_prompt_and_before_the_call_each_once(shop: str) -> None:
+def test_a_fact_comes_with_the_prompt_and_before_the_call_each_once(shop: str) -> None:
     with daemon(os.path.join(os.path.dirname(shop), "data")) as running:
 
         def ask(payload: bytes) -> str:
             return said(running.ask(payload))
 
         first = ask(started(cwd=shop))
-        assert HOOK in first
+        assert HOOK not in first  # nothing is committed yet
         until(
             lambda: LINT in ask(prompted("fix the failing lint", session="other", cwd=shop)), "the facts of the folder"
         )
@@ -81,10 +81,15 @@ def test_a_fact_comes_at_the_start_with_the_prompt_and_before_the_call_each_once
         assert HOOK not in ask(planned(2, "Bash", {"command": "git commit -m y"}, cwd=shop))
 
 
-def test_what_a_session_was_told_at_its_start_is_known_after_a_restart(shop: str) -> None:
+def test_what_a_session_was_told_is_known_after_a_restart(shop: str) -> None:
     folder = os.path.join(os.path.dirname(shop), "data")
     with daemon(folder) as running:
-        assert HOOK in said(running.ask(started(cwd=shop)))
+        running.ask(started(cwd=shop))
+        until(
+            lambda: LINT in said(running.ask(prompted("fix the lint", session="first", cwd=shop))),
+            "the facts of the folder",
+        )
+        assert HOOK in said(running.ask(planned(1, "Bash", {"command": "git commit -m x"}, cwd=shop)))
         running.stop()
     again = Daemon(folder)
     try:
@@ -92,7 +97,7 @@ def test_what_a_session_was_told_at_its_start_is_known_after_a_restart(shop: str
             lambda: LINT in said(again.ask(prompted("fix the lint", session="other", cwd=shop))),
             "the facts of the folder",
         )
-        assert HOOK not in said(again.ask(planned(1, "Bash", {"command": "git commit -m x"}, cwd=shop)))
+        assert HOOK not in said(again.ask(planned(2, "Bash", {"command": "git commit -m y"}, cwd=shop)))
     finally:
         again.stop()
 
@@ -192,17 +197,15 @@ def test_a_step_to_another_folder_is_remembered(shop: str) -> None:
 
 
 def test_a_manifest_brings_the_set_up_by_the_lines_of_the_edit(shop: str) -> None:
+    path = Path(shop, "pyproject.toml")
+    path.write_text("[project]\nname = 'shop'\ndependencies = [\n]\n")
+    Path(shop, "uv.lock").write_text("version = 1\n")
     engine = make_engine(shop)
     engine.handle(AGENT, started(cwd=shop), 1.0)
-    path = os.path.join(shop, "package.json")
-    version = {"file_path": path, "old_string": '"scripts"', "new_string": '"version": "1.0.1",\n"scripts"'}
-    assert "pnpm install" not in said(engine.handle(AGENT, planned(1, "Edit", version, cwd=shop), 2.0))
-    added = {
-        "file_path": path,
-        "old_string": '"scripts"',
-        "new_string": '"dependencies": {\n"left-pad": "^1.3.0"},\n"scripts"',
-    }
-    assert "`pnpm install`" in said(engine.handle(AGENT, planned(2, "Edit", added, cwd=shop), 3.0))
+    version = {"file_path": str(path), "old_string": "name = 'shop'", "new_string": "name = 'shop'\nversion = '1.1'"}
+    assert "uv sync" not in said(engine.handle(AGENT, planned(1, "Edit", version, cwd=shop), 2.0))
+    added = {"file_path": str(path), "old_string": "[\n]", "new_string": "[\n'left-pad>=1',\n]"}
+    assert "`uv sync`" in said(engine.handle(AGENT, planned(2, "Edit", added, cwd=shop), 3.0))
 
 
 def test_a_server_is_named_only_while_nothing_answers_on_its_port(shop: str) -> None:
