@@ -372,3 +372,10 @@ def test_tasks_of_a_taskfile_that_call_others_name_them() -> None:
     others = "  lint:\n    cmds:\n      - ruff check .\n  test:\n    cmds:\n      - pytest\n"
     lines = lines_of({"Taskfile.yml": f"version: '3'\ntasks:\n{check}{others}"})
     assert "all checks: `task check` = `task lint && task test`" in lines
+
+
+def test_a_tool_that_mise_brings_is_not_started_otherwise() -> None:
+    package = '{"devDependencies": {"nx": "1", "vitest": "1"}, "scripts": {"test": "vitest run", "lint": "nx lint"}}'
+    lines = lines_of({"package.json": package, "pnpm-lock.yaml": "", "mise.toml": "[tools]\nnx = '20'\n"})
+    assert "tools come with `mise`: `nx`; where the shell does not find one: `mise exec -- nx`" in lines
+    assert not any(line.startswith("tools come with `pnpm`") and "`nx`" in line for line in lines)

@@ -16,8 +16,6 @@ _FEWEST_CHANGES, _CHANGED = 2, 0.05
 _SHARE = 0.6
 """Of the branches that were merged, those with one of a few prefixes."""
 _FEW_MERGES, _MOST_PREFIXES = 3, 3
-_FEW_PREFIXES = 2
-"""Of one prefix alone nobody knows whether other changes have it too."""
 _MERGED = re.compile(r"Merge (?:pull request #\d+ from [\w.-]+/|branch ')(?P<branch>[\w./-]{2,80})")
 _PULLED, _SQUASHED = re.compile(r"^Merge pull request #\d+ from "), re.compile(r"\(#\d+\)$")
 _FEW_PULLS, _NEWEST = 5, 20
@@ -118,7 +116,7 @@ def _branch_facts(tree: ProjectTree) -> list[Lesson]:
     ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     usual = [each for each, count in ranked if count > 1 and each in BRANCH_KINDS][:_MOST_PREFIXES]
     good = sum(counted[each] for each in usual)
-    if len(usual) < _FEW_PREFIXES or len(names) < _FEW_MERGES or good < max(_FEW_MERGES, _SHARE * len(names)):
+    if len(names) < _FEW_MERGES or good < max(_FEW_MERGES, _SHARE * len(names)):
         return []
     listed = ", ".join(f"`{each}/`" for each in usual)
     return [

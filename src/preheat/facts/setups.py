@@ -149,7 +149,8 @@ def _started_tools(tree: ProjectTree) -> list[Lesson]:
 
 
 def _make_starter_fact(tree: ProjectTree, starter: str, names: list[str], file: str) -> list[Lesson]:
-    shown = list(dict.fromkeys(names))[:_MOST_SHOWN]
+    of_mise = frozenset(_tools_of_mise(tree)[1])
+    shown = [name for name in dict.fromkeys(names) if name not in of_mise][:_MOST_SHOWN]
     if not shown:
         return []
     text = f"Programs of the project's packages are started with `{starter} NAME`: {', '.join(f'`{each}`' for each in shown)}."
@@ -188,17 +189,24 @@ def _list_packages(tree: ProjectTree, packages: Sequence[Package]) -> str:
 
 def _mise(tree: ProjectTree) -> list[Lesson]:
     """Tools that mise installs: where the shell does not know one, mise runs it."""
+    file, names = _tools_of_mise(tree)
+    if not file:
+        return []
+    parts = [names[place : place + _MOST_SHOWN] for place in range(0, len(names), _MOST_SHOWN)]
+    tools = [_mise_tools(tree, part, file, is_first=not place) for place, part in enumerate(parts)]
+    return [_install(tree, "mise install", file), *tools]
+
+
+def _tools_of_mise(tree: ProjectTree) -> tuple[str, list[str]]:
+    """The file that names tools for mise, and the programs of those; empty without any."""
     file = next((path for path in ("mise.toml", ".mise.toml") if path in tree.texts), "")
     document = read_toml(tree.texts.get(file, ""))
     tools = document.get("tools") if isinstance(document, dict) else None
     if not isinstance(tools, dict) or not tools:
-        return []
+        return "", []
     named = [found["name"] for each in list(tools)[:_MOST_TOOLS] if (found := _TOOL.fullmatch(str(each)))]
     names = [_TYPED.get(name, name) for name in named]
-    names = _often_used_first([name for name in names if _is_typed(name, tree, file)], tree)
-    parts = [names[place : place + _MOST_SHOWN] for place in range(0, len(names), _MOST_SHOWN)]
-    tools = [_mise_tools(tree, part, file, is_first=not place) for place, part in enumerate(parts)]
-    return [_install(tree, "mise install", file), *tools]
+    return file, _often_used_first([name for name in names if _is_typed(name, tree, file)], tree)
 
 
 def _is_typed(name: str, tree: ProjectTree, file: str) -> bool:
