@@ -128,3 +128,31 @@ def test_lines_of_a_makefile_begin_where_it_lies() -> None:
 def test_scripts_that_call_each_other_end() -> None:
     files = {"package.json": '{"scripts": {"test": "npm run lint", "lint": "npm test"}}', WEB: ""}
     assert fits(fact_of(files, "npm test"), [WEB])
+
+
+CLEAN = ["@git diff --exit-code", "git diff --stat --exit-code HEAD", 'test -z "$$(git status --porcelain)"',
+         'if [ -n "$$(git diff --name-only)" ]; then exit 1; fi']  # fmt: skip
+
+
+@pytest.mark.parametrize("line", CLEAN)
+def test_a_check_that_fails_on_any_change_is_none_before_a_change_is_done(line: str) -> None:
+    parts = "lint:\n\truff check .\ntest:\n\tpytest\n"
+    facts = derive_facts(tree_of({"Makefile": f"{parts}tidy:\n\t{line}\nci: lint test tidy\n"}))
+    assert line_for(facts, "src/cart.py") == "before a change is done, test: `make test`, lint: `make lint`"
+    whole = derive_facts(tree_of({"Makefile": f"{parts}ci: lint test\n"}))
+    assert "all checks: `make ci`" in line_for(whole, "src/cart.py")
+
+
+def test_a_part_says_by_its_name_that_nothing_may_be_changed() -> None:
+    facts = derive_facts(tree_of({
+        "Makefile": "test:\n\tpytest\ncheck-dirty:\n\t./scripts/dirty\nci: test check-dirty\n",
+    }))  # fmt: skip
+    assert line_for(facts, "src/cart.py") == "test: `make test` = `pytest`"
+
+
+@pytest.mark.parametrize(
+    "line", ["git diff --exit-code -- gen/", "git diff --exit-code docs", "git status --porcelain"]
+)
+def test_what_compares_some_files_only_is_a_check_of_a_change(line: str) -> None:
+    files = {"Makefile": f"lint:\n\truff check .\ntest:\n\tpytest\ntidy:\n\t{line}\nci: lint test tidy\n"}
+    assert "all checks: `make ci`" in line_for(derive_facts(tree_of(files)), "src/cart.py")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from preheat.facts.checks import NO_CHECK
-from preheat.facts.fitness import fits, is_agreed, is_common, is_main, is_of_formatter, is_whole
+from preheat.facts.fitness import WANTS_CLEAN, fits, is_agreed, is_common, is_main, is_of_formatter, is_whole
 from preheat.facts.main_check import (
     ENOUGH,
     NEEDED,
@@ -61,6 +61,7 @@ def summarise_checks(
         for each in grounded
         if fits(each, files)
         and not NO_CHECK.search(each.use.rpartition(" ")[2])
+        and not each.details.get(WANTS_CLEAN)
         and _is_run_around(each, files)
         and not _is_of_other_program(each, files)
         and each.use.rpartition("&& ")[2].partition(" ")[0] not in unfound
