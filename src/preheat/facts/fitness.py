@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from posixpath import basename
 
 from preheat.commands.common import is_common_command
+from preheat.commands.sources import is_source_of_test
 from preheat.commands.words import name_set
+from preheat.facts.globs import read_pattern
 from preheat.facts.tool_languages import CODE, LANGUAGES
 from preheat.lesson_meaning import hardly_passes
 from preheat.model.lesson import Lesson
@@ -154,6 +156,8 @@ def _starts_another(words: Sequence[str]) -> bool:
 
 ENDINGS, AREAS, ANY_FILE = "endings", "areas", "*"
 """The details of a script that name the endings of the files that it looks at (`ANY_FILE`: any, or unknown), and the folders."""
+TEST_FILES = "test_files"
+"""The detail of a form for one test that names the patterns of the files which its program takes for tests."""
 WANTS_CLEAN = "wants_clean"
 """The detail of a script that fails on any change that is not committed."""
 
@@ -181,11 +185,18 @@ def fits(lesson: Lesson, files: Iterable[str]) -> bool:
     inside = []
     for path in files:
         endings.add(_MANIFESTS.get(basename(path)) or path.rpartition(".")[2])
-        inside.append(all(_lies_in(path, folders) for folders in areas))
+        inside.append(all(_lies_in(path, folders) for folders in areas) and _may_be_run(path, lesson))
     if inside and not any(inside):
         return False
     known = endings & CODE
     return not own or not known or not own.isdisjoint(known)
+
+
+def _may_be_run(path: str, lesson: Lesson) -> bool:
+    """Whether a file is none of tests, or one that the program of a form for one test takes for such."""
+    patterns = [read_pattern(each) for each in lesson.details.get(TEST_FILES, "").split()]
+    is_known = bool(patterns) and None not in patterns and is_source_of_test(path)
+    return not is_known or any(each.fullmatch(path) for each in patterns if each is not None)
 
 
 _MANIFESTS = {"Cargo.toml": "rs", "pyproject.toml": "py"}

@@ -10,6 +10,7 @@ from preheat.commands.words import name_set
 from preheat.facts.checks import CHECK_TOPICS, NEARLY_ALL_PACKAGES, command_key
 from preheat.facts.fitness import ASTRAY
 from preheat.facts.packages import find_packages
+from preheat.facts.runner_settings import with_test_files
 from preheat.facts.values import ProjectTree, cites_missing_place
 from preheat.manifests.scripts import read_scripts
 from preheat.model.lesson import Lesson
@@ -83,7 +84,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         for fact in facts
         if fact.id not in used
     )
-    return found
+    return [with_test_files(each, tree) for each in found]
 
 
 def _place_in_folders(lessons: Sequence[Lesson], facts: Sequence[Lesson]) -> list[Lesson]:

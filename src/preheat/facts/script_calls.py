@@ -1,7 +1,7 @@
 """The scripts of a project that a command runs by a runner: `make lint`, `pnpm --filter web test`, `turbo run build`. Pure."""
 
 from collections.abc import Sequence
-from posixpath import join, normpath
+from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from preheat.commands.words import name_set
@@ -141,7 +141,14 @@ def _find_in_packages(names: Sequence[str], filters: Sequence[str], packages: Se
         for script in each.scripts
         if script.name in names
     )
-    return ScriptCalls(tuple(scripts), tuple(each.folder for each in having))
+    folders = [each.folder for each in having]
+    return ScriptCalls(tuple(scripts), tuple(folders if filters else _with_new_ones(folders, members)))
+
+
+def _with_new_ones(folders: Sequence[str], members: Sequence[Package]) -> set[str]:
+    """The folders of packages, one around several for them all if it holds no other: a new package will lie there too."""
+    others = {dirname(each.folder) for each in members if each.folder not in folders} | {""}
+    return {dirname(each) if dirname(each) not in others else each for each in folders}
 
 
 def find_package(name: str, packages: Sequence[Package]) -> Package | None:
