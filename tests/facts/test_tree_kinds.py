@@ -360,6 +360,32 @@ def test_variables_of_make_do_not_make_another_command() -> None:
     assert [(each.topic, each.use) for each in found] == [("check", "make verify PY=.venv/bin/python")]
 
 
+MAKEFILE = (
+    "PY ?= python3\nRUFF = $(PY) -m ruff\nlint:\n\t$(RUFF) check .\nfmt:\n\t$(RUFF) format .\ntest:\n\t$(PY) -m pytest\n"
+    "verify: lint test\ndocs:\n\tmkdocs build\n"
+)
+
+
+@pytest.mark.parametrize(("typed", "usual"), [
+    ([("make verify PY=.venv/bin/python", 6), ("make docs", 9)], "PY=.venv/bin/python"),
+    ([("make verify PY=.venv/bin/python", 6), ("make test", 1)], "PY=.venv/bin/python"),
+    ([("make verify PY=.venv/bin/python", 6), ("make test", 3)], ""),
+    ([("make verify PY=.venv/bin/python", 1)], ""),
+    ([("make verify PY=/home/ann/venv/bin/python", 6)], ""),
+    ([("make verify PY=PATH", 6)], ""),
+    ([("make verify", 6)], ""),
+])  # fmt: skip
+def test_a_variable_that_sessions_nearly_always_set_is_set_for_all_targets_that_use_it(
+    typed: list[tuple[str, int]], usual: str
+) -> None:
+    """Also by another variable; not what is set for one person, nor for a target that does without."""
+    tree = tree_of({"Makefile": MAKEFILE})
+    lessons = [lesson("check", use, sessions=sessions, details={"about": "check"}) for use, sessions in typed]
+    uses = {each.use for each in join_facts(lessons, derive_facts(tree), tree)}
+    assert {f"make fmt {usual}".strip(), f"make lint {usual}".strip()} <= uses
+    assert not any(use.startswith("make docs ") for use in uses)
+
+
 def test_a_server_that_a_script_starts_is_not_started_otherwise() -> None:
     scripts = '{"scripts": {"worker:dev": "pnpm build && wrangler dev --local", "build": "vite build"}}'
     lines = lines_of({"package.json": scripts, "pnpm-lock.yaml": "", "wrangler.jsonc": "{}"})

@@ -17,10 +17,10 @@ from preheat.facts.generation import learn_generation, may_be_generated
 from preheat.facts.generator_tools import has_generator_text
 from preheat.facts.needs import learn_needs
 from preheat.facts.programs import has_program_text
+from preheat.facts.runner_settings import CONFIGURATIONS
 from preheat.facts.scripts import learn_scripts
 from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
-from preheat.facts.runner_settings import CONFIGURATIONS
 from preheat.facts.values import EMPTY_TREE, ProjectTree
 from preheat.facts.variables import learn_variables
 from preheat.facts.versions import has_version_text, is_python_version, learn_versions
