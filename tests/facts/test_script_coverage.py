@@ -59,6 +59,17 @@ def test_what_a_script_looks_at_is_known_where_sessions_ran_it() -> None:
     assert "make type-check" not in line_for(facts, "go/cart.go")
 
 
+@pytest.mark.parametrize(("body", "is_fit"), [
+    ("node scripts/check.mjs", True), ("node --test", False), ("go run ./tools/check", True), ("bun test", False),
+    ("pnpm install && vitest run || true", False), ("npx --yes vitest run", False), ("CI=1 vitest run > out.txt 2>&1", False),
+])  # fmt: skip
+def test_a_script_of_the_project_may_look_at_any_file(body: str, is_fit: bool) -> None:
+    """What only installs, announces or hands on counts for nothing."""
+    fact = fact_of({"Makefile": f"test:\n\t{body}\n", "web/cart.ts": ""}, "make test")
+    assert fits(fact, ["web/cart.ts"])
+    assert fits(fact, ["cart.rs"]) is is_fit
+
+
 def test_a_manifest_of_a_language_is_among_what_its_programs_look_at() -> None:
     assert fits(fact_of({"Makefile": "test:\n\tcargo test\n"}, "make test"), ["Cargo.toml"])
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from preheat.commands.programs import FILTERS, TRIVIAL
 from preheat.commands.purposes import started_by_find
-from preheat.commands.words import flag_of, name_set
+from preheat.commands.words import flag_of, has_flag, name_set
 from preheat.commands.wrappers import unwrap
 from preheat.facts.fitness import ANY_FILE, AREAS, ENDINGS, WANTS_CLEAN
 from preheat.facts.packages import Package
@@ -168,6 +168,8 @@ def _endings_of(words: Sequence[str]) -> frozenset[str] | None:
     """The endings of the files that a command works on; None where that is not known."""
     if not words or _ANYTHING.match(" ".join(words[:2])):
         return None
+    if words[0] == "node" and not has_flag(words, "--test", "--check"):
+        return None  # a script of the project
     if tuple(words[:2]) == ("bun", "test"):
         return frozenset(WEB.split())
     return LANGUAGES.get(basename(words[0]))
