@@ -115,6 +115,8 @@ def test_a_task_that_works_in_some_folders_is_fit_for_what_lies_in_them(use: str
     ("Makefile", "test:\n\t@$(MAKE) -C apps/web test\n", "make test"),
     ("Makefile", "unit:\n\tcd apps/web && vitest run\ntest: unit\n", "make test"),
     ("justfile", "test:\n    cd apps/web && vitest run\n", "just test"),
+    ("Taskfile.yml", "version: '3'\ntasks:\n  test:\n    dir: apps/web\n    cmds:\n      - pnpm install\n      - vitest run\n",
+     "task test"),
     ("package.json", '{"scripts": {"test": "(cd apps/web && vitest run)"}}', "npm test"),
 ])  # fmt: skip
 def test_a_task_says_in_many_ways_that_it_works_in_one_folder(name: str, text: str, use: str) -> None:

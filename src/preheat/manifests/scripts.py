@@ -196,7 +196,11 @@ def _taskfile(text: str) -> _Pairs:
         )
         commands = [one or other or f"task {task.partition(':')[2].strip()}" for one, other, task in lines]
         is_chain = all(command.startswith("task ") for command in commands)
-        yield each["name"], (" && " if is_chain else "; ").join(commands)
+        placed = re.search(r"^    dir:[ \t]*[\"']?([^\s\"']+)[\"']?[ \t]*$", each["body"], re.MULTILINE)
+        if placed and not is_chain:
+            yield each["name"], _in_place(" && ".join(commands), placed[1])
+        else:
+            yield each["name"], (" && " if is_chain else "; ").join(commands)
 
 
 def _noxfile(text: str) -> _Pairs:
