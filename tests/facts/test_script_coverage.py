@@ -169,3 +169,18 @@ def test_a_part_says_by_its_name_that_nothing_may_be_changed() -> None:
 def test_what_compares_some_files_only_is_a_check_of_a_change(line: str) -> None:
     files = {"Makefile": f"lint:\n\truff check .\ntest:\n\tpytest\ntidy:\n\t{line}\nci: lint test tidy\n"}
     assert "all checks: `make ci`" in line_for(derive_facts(tree_of(files)), "src/cart.py")
+
+
+def test_a_hostile_script_costs_no_time() -> None:
+    """Each of these takes for ever where an expression can read a text in several ways."""
+    values = "".join(f"V{n} = $(V{n + 1}) $(V{n + 1}) $(V{n + 1})\n" for n in range(40))
+    lines = [
+        "git diff" + " --a" * 400 + " x",
+        '-z "$(git status' + " --a" * 400,
+        "1" * 1900,
+        "$(V0)",
+        "(" * 1900,
+        "a;" * 900,
+    ]
+    targets = "".join(f"test{n}:\n\t{line}\n" for n, line in enumerate(lines))
+    assert [each for each in derive_facts(tree_of({"Makefile": f"{values}{targets}"})) if each.topic == "test"]

@@ -6,14 +6,21 @@ from functools import lru_cache
 _PART = re.compile(r"\*\*/|\*\*|\*(?!\()|\?(?!\()|[?+*@]\([^()]*\)|\{[^{}]*\}|\[[\w-]+\]|[\w./@-]+")
 
 
+_MOST_OPEN = 4
+"""Signs for any text in one pattern: more of them are slow to compare."""
+
+
 @lru_cache(maxsize=256)
 def read_pattern(pattern: str) -> "re.Pattern[str] | None":
     """A pattern as an expression; None where it is written otherwise than we know."""
-    parts = [*_PART.finditer(pattern)]
-    if "".join(part[0] for part in parts) != pattern:
+    parts = [part[0] for part in _PART.finditer(pattern)]
+    is_slow = pattern.count("*") - 2 * pattern.count("**/") > _MOST_OPEN or pattern.count("**/") > _MOST_OPEN
+    if "".join(parts) != pattern or is_slow or any(part[:2] in ("+(", "*(") and "*" in part[1:] for part in parts):
         return None
-    translated = [_translate(part[0]) for part in parts]
-    return re.compile("".join(translated))
+    try:
+        return re.compile("".join(map(_translate, parts)))
+    except re.error:
+        return None
 
 
 def _translate(part: str) -> str:

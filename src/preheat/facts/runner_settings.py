@@ -16,9 +16,11 @@ from preheat.model.lesson import Lesson
 
 CONFIGURATIONS = ("vitest.config.", "jest.config.")
 """How the files that are read for this begin, beside those that others read too."""
+_LARGEST = 20_000
+"""Characters of a configuration that is read."""
 _ENDINGS = ("ts", "mts", "cts", "js", "mjs", "cjs")
 _NAMES = {"vitest": ("vitest.config", "vite.config"), "jest": ("jest.config",)}
-_COMMENT = re.compile(r"^\s*//[^\n]*|\s//\s[^\n]*|^\s*/\*.*?\*/", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"^[ \t]*//[^\n]*|\s//\s[^\n]*|^[ \t]*/\*.*?\*/", re.MULTILINE | re.DOTALL)
 _TEXT = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`]*`")
 _OF_TEST = re.compile(r"\btest\s*:\s*\{")
 _LIST = r"\s*:\s*\[(?P<list>[^\[\]]*)\]"
@@ -42,6 +44,8 @@ def find_test_patterns(tree: ProjectTree, tool: str, folder: str) -> tuple[str, 
     known."""
     paths = (join(folder, f"{name}.{ending}") for name in _NAMES.get(tool, ()) for ending in _ENDINGS)
     path = next((each for each in paths if each in tree.texts), "")
+    if len(tree.texts.get(path, "")) > _LARGEST:
+        return ()
     if path:
         found = _read_vitest(tree.texts[path]) if tool == "vitest" else _read_jest(tree.texts[path])
     elif tool == "jest":

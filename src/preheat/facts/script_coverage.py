@@ -43,8 +43,8 @@ _NAMED_CLEAN = re.compile(
     r"(?:^|[:._-])(?:check|no|not|is|assert|ensure)[:._-]dirty|dirty[:._-]check|(?:^|[:._-])(?:check|assert|ensure)[:._-]clean(?:$|[:._-]tree)"
 )
 _FAILS_UNLESS_CLEAN = re.compile(
-    r"git diff(?: --?[\w-]+)*? --exit-code(?: --?[\w-]+| HEAD)*\s*(?:$|[;&|)}])"
-    r"|-[nz] [\"']?\$\$?\(git (?:diff|status)(?: --?[\w=-]+| HEAD)*\s*\)"
+    r"git diff(?: -[\w-]+)*? --exit-code(?: -[\w-]+| HEAD)*\s*(?:$|[;&|)}])"
+    r"|-[nz] [\"']?\$\$?\(git (?:diff|status)(?: -[\w=-]+| HEAD)*\s*\)"
 )
 """What fails on any change that is not committed; one that names files only fails on those."""
 

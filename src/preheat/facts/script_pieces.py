@@ -8,7 +8,7 @@ from typing import NamedTuple
 from preheat.facts.place import QUOTED
 
 _SUBSTITUTED = re.compile(r"\"(\$\([^\"]*\))\"")
-_REDIRECTION = re.compile(r"\d*>&\d|&>>?\s*\S+|\d*>>?\s*[^\s;&|)]+|(?<!<)<\s*[^\s;&|)<]+")
+_REDIRECTION = re.compile(r"\d?>&\d|&>>?\s*\S+|\d?>>?\s*[^\s;&|)]+|(?<!<)<\s*[^\s;&|)<]+")
 _SPACES = re.compile(r"[\s;&|()#]")
 _CONTINUED = re.compile(r"\\;?[ \n]\s*")
 _SEPARATOR = re.compile(r"(&&|\|\||[;|&()\n])")

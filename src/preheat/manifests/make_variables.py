@@ -9,6 +9,8 @@ _SET = re.compile(
 )
 _USED = re.compile(r"(?<!\$)\$(?:\((?P<name>[A-Za-z_]\w*)\)|\{(?P<braced>[A-Za-z_]\w*)\})")
 _DEEPEST = 4
+_LONGEST = 500
+"""Characters of a value that are kept."""
 
 
 @lru_cache(maxsize=32)
@@ -16,7 +18,7 @@ def read_variables(text: str) -> Mapping[str, str]:
     """The variables that a Makefile sets, by their names, with what they stand for: of several values the first."""
     found: dict[str, str] = {}
     for each in _SET.finditer(text):
-        found.setdefault(each["name"], each["value"].partition(" #")[0].strip())
+        found.setdefault(each["name"], each["value"][:_LONGEST].partition(" #")[0].strip())
     return found
 
 
