@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from preheat.facts import derive_facts
+from preheat.facts.call_choice import choose_for_call
 from preheat.facts.join import is_stale, join_facts
 from preheat.facts.stated import checks_stated, without_stated
 from preheat.facts.values import cites_missing_place
@@ -358,6 +359,43 @@ def test_variables_of_make_do_not_make_another_command() -> None:
     typed = lesson("test", "make verify PY=.venv/bin/python", sessions=4)
     found = [each for each in join_facts([typed], derive_facts(tree), tree) if "verify" in each.use]
     assert [(each.topic, each.use) for each in found] == [("check", "make verify PY=.venv/bin/python")]
+
+
+MAKEFILE = (
+    "PY ?= python3\nRUFF = $(PY) -m ruff\nlint:\n\t$(RUFF) check .\nfmt:\n\t$(RUFF) format .\ntest:\n\t$(PY) -m pytest\n"
+    "verify: lint test\ndocs:\n\tmkdocs build\n"
+)
+
+
+@pytest.mark.parametrize(("typed", "usual"), [
+    ([("make verify PY=.venv/bin/python", 6), ("make docs", 9)], "PY=.venv/bin/python"),
+    ([("make verify PY=.venv/bin/python", 6), ("make test", 1)], "PY=.venv/bin/python"),
+    ([("make verify PY=.venv/bin/python", 6), ("make test", 3)], ""),
+    ([("make verify PY=.venv/bin/python", 1)], ""),
+    ([("make verify PY=/home/ann/venv/bin/python", 6)], ""),
+    ([("make verify PY=PATH", 6)], ""),
+    ([("make verify", 6)], ""),
+])  # fmt: skip
+def test_a_variable_that_sessions_nearly_always_set_is_set_for_all_targets_that_use_it(
+    typed: list[tuple[str, int]], usual: str
+) -> None:
+    """Also by another variable; not what is set for one person, nor for a target that does without."""
+    tree = tree_of({"Makefile": MAKEFILE})
+    lessons = [lesson("check", use, sessions=sessions, details={"about": "check"}) for use, sessions in typed]
+    uses = {each.use for each in join_facts(lessons, derive_facts(tree), tree)}
+    assert {f"make fmt {usual}".strip(), f"make lint {usual}".strip()} <= uses
+    assert not any(use.startswith("make docs ") for use in uses)
+
+
+def test_a_part_of_all_checks_is_not_said_beside_them_for_the_variable_that_it_needs() -> None:
+    tree = tree_of({"Makefile": MAKEFILE})
+    typed = lesson("check", "make verify PY=.venv/bin/python", sessions=6, details={"about": "check"})
+    said = choose_for_call(join_facts([typed], derive_facts(tree), tree), "", ["src/cart.py"])
+    assert said is not None
+    assert describe_lesson(said) == (
+        "before a change is done, all checks: `make verify PY=.venv/bin/python` = `make lint && make test`,"
+        " format: `make fmt PY=.venv/bin/python`"
+    )
 
 
 def test_a_server_that_a_script_starts_is_not_started_otherwise() -> None:

@@ -17,7 +17,7 @@ from preheat.ingest.redact import redact
 from preheat.model.lesson import Lesson
 
 FOLDER = "tree-facts"
-_VERSION = 4
+_VERSION = 5
 _LARGEST = 16 * 1024 * 1024
 _MOST = 60
 """Projects that are kept."""

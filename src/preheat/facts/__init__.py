@@ -17,6 +17,7 @@ from preheat.facts.generation import learn_generation, may_be_generated
 from preheat.facts.generator_tools import has_generator_text
 from preheat.facts.needs import learn_needs
 from preheat.facts.programs import has_program_text
+from preheat.facts.runner_settings import CONFIGURATIONS
 from preheat.facts.scripts import learn_scripts
 from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
@@ -76,7 +77,7 @@ def _is_wanted(path: str) -> bool:
         or has_generator_text(path)
         or has_version_text(path)
         or is_developer_document(path)
-        or name.startswith(_CONFIGURATIONS)
+        or name.startswith((*_CONFIGURATIONS, *CONFIGURATIONS))
         or path in (".gitattributes", CHANGELOG, *STAGED_FILES)
         or may_be_generated(path)
     )

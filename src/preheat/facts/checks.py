@@ -1,7 +1,7 @@
 """How a project is built, tested, linted, type-checked and formatted: by scripts, the forge's checks and manifests. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from posixpath import basename
 
@@ -21,6 +21,7 @@ from preheat.facts.packages import (
     start_in_package,
     start_program,
 )
+from preheat.facts.script_coverage import ScriptCoverage, describe_coverage
 from preheat.facts.values import ImpliedCommand, ProjectTree, cites_missing_place, in_folder, make_fact
 from preheat.manifests.scripts import SHELLS, Script, body_of, command_of, read_scripts, task_of_path
 from preheat.manifests.shell_scripts import is_shell_script
@@ -65,10 +66,14 @@ def learn_checks(tree: ProjectTree) -> list[Lesson]:
     """Facts on the checks of a project, of its own folder and of each package."""
     packages = find_packages(tree)
     shell = find_shell_scripts(tree)
-    found = [fact for package in packages for fact in _package_facts(tree, package, shell)]
+    tasks = _read_tasks(tree)
+    coverage = ScriptCoverage(tree, packages, [each for scripts in tasks.values() for each in scripts], shell)
+    found = [fact for package in packages for fact in _package_facts(tree, package, shell, coverage)]
     found += _workspace_facts(tree, packages)
     found += _workspace_program_facts(tree, packages)
-    found += _task_facts(tree, shell, {fact.topic for fact in found if not fact.details.get("package")})
+    found += _task_facts(
+        tree, tasks, shell, coverage, {fact.topic for fact in found if not fact.details.get("package")}
+    )
     found += _implied_facts(tree, packages, found)
     return _raise_only_package([*found, *_forge_facts(tree, found)])
 
@@ -181,7 +186,9 @@ def _read_shell(path: str, text: str) -> tuple[Script, ...]:
     return read_scripts(path, text)
 
 
-def _package_facts(tree: ProjectTree, package: Package, shell: Sequence[Script]) -> Iterable[Lesson]:
+def _package_facts(
+    tree: ProjectTree, package: Package, shell: Sequence[Script], coverage: ScriptCoverage
+) -> Iterable[Lesson]:
     shown: dict[str, int] = {}
     for script in sorted(package.scripts, key=_rank):
         topic = topic_of_script(script)
@@ -192,7 +199,7 @@ def _package_facts(tree: ProjectTree, package: Package, shell: Sequence[Script])
         shown[topic] = number + (script.name != "fix")
         if number < _MOST_VARIANTS:
             is_main = not number and not _is_of_part(script)
-            yield _fact(tree, topic, command, script, is_main=is_main, package=package.folder)
+            yield _fact(tree, topic, command, script, coverage, is_main=is_main, package=package.folder)
 
 
 _OF_ALL = name_set("unit all run ci code src project once full strict app local dev sh type types")
@@ -218,13 +225,22 @@ def _rank(script: Script) -> tuple[object, ...]:
     return (script.runner in SHELLS, is_watching, len(re.split(r"[:._-]", script.name)), len(script.name), script.name)
 
 
-def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: bool, package: str = "") -> Lesson:
+def _fact(
+    tree: ProjectTree,
+    topic: str,
+    command: str,
+    script: Script,
+    coverage: ScriptCoverage,
+    is_main: bool,
+    package: str = "",
+) -> Lesson:
     body = " ".join(body_of(script).split())
     is_shown = body and len(body) <= _LONGEST_BODY and body != command and ";" not in body and "|| true" not in body
     is_mending = _FIXING.search(script.name) or _MENDING.search(body)
     about = "lint, with fixes" if topic == "lint" and is_mending else topic
     details = {"about": about} | ({"body": body} if is_shown else {}) | ({"package": package} if package else {})
     details |= {"main": "yes"} if is_main or about == "lint, with fixes" else {}
+    details |= describe_coverage(coverage.find(script), package)
     return make_fact(
         tree, topic, ("script", command), f"The {topic} runs with `{command}` (in `{script.file}`).",
         reach=_REACH[topic] if is_main and about == topic and not package else _SELDOM, use=command,
@@ -274,16 +290,27 @@ _IN_PACKAGES = frozenset([("typecheck", ""), ("test", "one test file")])
 """Topics and forms of what the programs of a package check in it."""
 
 
-def _task_facts(tree: ProjectTree, shell: Sequence[Script], known: set[str]) -> list[Lesson]:
-    """Facts on the tasks of runners that are no package's: `make`, `just`, `mise`…; a script of the shell is the main one only
-    for a topic that nothing else is for (`known`: those of the project's own package)."""
+def _read_tasks(tree: ProjectTree) -> dict[str, list[Script]]:
+    """By their folders, the tasks of runners that are no package's: `make`, `just`, `mise`…"""
     by_folder: dict[str, list[Script]] = {}
     for path in sorted(tree.texts):
         if path.rpartition("/")[2] != "package.json" and (task_of_path(path) or not _is_foreign(path)):
             for script in read_scripts(path, tree.texts[path]):
                 by_folder.setdefault(script.folder, []).append(script)
+    return by_folder
+
+
+def _task_facts(
+    tree: ProjectTree,
+    tasks: Mapping[str, Sequence[Script]],
+    shell: Sequence[Script],
+    coverage: ScriptCoverage,
+    known: set[str],
+) -> list[Lesson]:
+    """Facts on the tasks of runners that are no package's; a script of the shell is the main one only for a topic that nothing
+    else is for (`known`: those of the project's own package)."""
     found: list[Lesson] = []
-    for folder, scripts in sorted(by_folder.items()):
+    for folder, scripts in sorted(tasks.items()):
         shown: dict[str, int] = {}
         for script in sorted(scripts, key=_rank):
             topic = topic_of_script(script)
@@ -295,7 +322,7 @@ def _task_facts(tree: ProjectTree, shell: Sequence[Script], known: set[str]) -> 
             if number < _MOST_VARIANTS:
                 is_other = script.runner in SHELLS and (topic in known or script.file.count("/") > 1)
                 is_main = not number and not is_other and not _is_of_part(script)
-                found.append(_fact(tree, topic, command, script, is_main=is_main, package=folder))
+                found.append(_fact(tree, topic, command, script, coverage, is_main=is_main, package=folder))
     return found
 
 

@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from posixpath import basename
 
 from preheat.commands.common import is_common_command
+from preheat.commands.sources import is_source_of_test
 from preheat.commands.words import name_set
+from preheat.facts.globs import read_pattern
+from preheat.facts.tool_languages import CODE, LANGUAGES
 from preheat.lesson_meaning import hardly_passes
 from preheat.model.lesson import Lesson
 
@@ -20,26 +24,6 @@ _LEAST_REACH, _LEAST_USED = 0.3, 0.1
 """How likely a session needs a check, for it to be said unasked: by what files say, and where sessions used it."""
 _STARTERS = name_set("npx bunx pnpx uvx exec x dlx run uv poetry pdm pipenv hatch mise -- python python3 -m bundle rtk")
 """Words before the tool that a command runs in the end."""
-_WEB = "js jsx ts tsx mjs cjs mts cts vue svelte astro"
-_TOOLS: dict[str, str] = {
-    "cargo rustfmt clippy": "rs",
-    "go gofmt gofumpt golangci-lint goimports gotestsum staticcheck": "go",
-    "pytest ruff black mypy pyright flake8 isort pylint tox nox": "py pyi",
-    "vitest jest tsc eslint mocha ava tsup playwright cypress node vite astro next": _WEB,
-    "prettier biome oxlint dprint oxfmt": f"{_WEB} css scss json md mdx html yaml yml graphql",
-    "markdownlint markdownlint-cli2": "md mdx",
-    "flutter dart": "dart",
-    "swift swiftlint swiftformat xcodebuild": "swift m mm",
-    "rubocop rspec standardrb": "rb",
-    "phpunit pint phpstan pest php": "php",
-    "shellcheck shfmt bats": "sh bash bats",
-    "mvn gradle ./gradlew ktlint detekt": "java kt kts groovy scala",
-    "dotnet": "cs fs vb",
-    "mix": "ex exs",
-}
-"""By tools, the endings of the files that they work on."""
-_LANGUAGES = {tool: frozenset(endings.split()) for tools, endings in _TOOLS.items() for tool in tools.split()}
-_CODE = frozenset().union(*_LANGUAGES.values())
 
 
 PACKAGE_RUNNERS = name_set("npm pnpm yarn bun vp make just mise task turbo nx")
@@ -173,29 +157,55 @@ def _starts_another(words: Sequence[str]) -> bool:
     return words[0] in ("pnpm", "yarn", "bun", "npm") and words[1] in ("exec", "x", "dlx")
 
 
+ENDINGS, AREAS, ANY_FILE = "endings", "areas", "*"
+"""The details of a script that name the endings of the files that it looks at (`ANY_FILE`: any, or unknown), and the folders."""
+TEST_FILES = "test_files"
+"""The detail of a form for one test that names the patterns of the files which its program takes for tests."""
+WANTS_CLEAN = "wants_clean"
+"""The detail of a script that fails on any change that is not committed."""
+
+
 def languages_of(lesson: Lesson) -> frozenset[str]:
     """The endings of the files that a fact's command works on; empty where that is not known."""
+    if endings := lesson.details.get(ENDINGS, ""):  # of its whole script, which may be longer than what is shown of it
+        return frozenset() if endings == ANY_FILE else frozenset(endings.split())
     body = lesson.details.get("body", "")
-    return _LANGUAGES.get(tool_of(body), frozenset()) if body else _LANGUAGES.get(tool_of(lesson.use), frozenset())
+    return LANGUAGES.get(tool_of(body), frozenset()) if body else LANGUAGES.get(tool_of(lesson.use), frozenset())
 
 
 def is_of_one_language(command: str, lesson: Lesson) -> bool:
     """Whether a typed command works on the same sort of files as that of a fact, as far as both are known."""
-    typed, own = _LANGUAGES.get(tool_of(command), frozenset()), languages_of(lesson)
+    typed, own = LANGUAGES.get(tool_of(command), frozenset()), languages_of(lesson)
     return not typed or not own or not typed.isdisjoint(own)
 
 
 def fits(lesson: Lesson, files: Iterable[str]) -> bool:
-    """Whether a fact's command works on any of some files: a formatter of Python does not on Go. Files of no language that we
-    know say nothing."""
+    """Whether a fact's command works on any of some files: a formatter of Python does not on Go, nor the test of one folder on
+    what lies beside it. Files of no language that we know say nothing."""
     own = languages_of(lesson)
-    package = lesson.details.get("package", "")
+    areas = [lesson.details.get("package", "")], lesson.details.get(AREAS, "").split()
     endings = set()
     inside = []
     for path in files:
-        endings.add(path.rpartition(".")[2])
-        inside.append(not package or path.startswith(f"{package}/"))
+        endings.add(_MANIFESTS.get(basename(path)) or path.rpartition(".")[2])
+        inside.append(all(_lies_in(path, folders) for folders in areas) and _may_be_run(path, lesson))
     if inside and not any(inside):
         return False
-    known = endings & _CODE
+    known = endings & CODE
     return not own or not known or not own.isdisjoint(known)
+
+
+def _may_be_run(path: str, lesson: Lesson) -> bool:
+    """Whether a file is none of tests, or one that the program of a form for one test takes for such."""
+    patterns = [read_pattern(each) for each in lesson.details.get(TEST_FILES, "").split()]
+    is_known = bool(patterns) and None not in patterns and is_source_of_test(path)
+    return not is_known or any(each.fullmatch(path) for each in patterns if each is not None)
+
+
+_MANIFESTS = {"Cargo.toml": "rs", "pyproject.toml": "py"}
+"""Files that belong to a language, with the ending of its code."""
+
+
+def _lies_in(path: str, folders: Sequence[str]) -> bool:
+    """Whether a file lies in one of some folders; there where none is named."""
+    return not any(folders) or any(path.startswith(f"{folder}/") for folder in folders)

@@ -10,6 +10,8 @@ from preheat.commands.words import name_set
 from preheat.facts.checks import CHECK_TOPICS, NEARLY_ALL_PACKAGES, command_key
 from preheat.facts.fitness import ASTRAY
 from preheat.facts.packages import find_packages
+from preheat.facts.runner_settings import with_test_files
+from preheat.facts.usual_variables import with_usual_variables
 from preheat.facts.values import ProjectTree, cites_missing_place
 from preheat.manifests.scripts import read_scripts
 from preheat.model.lesson import Lesson
@@ -46,7 +48,7 @@ _PRIOR = 6
 
 def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: ProjectTree) -> list[Lesson]:
     """The lessons of a project with the facts of its tree. What a person pinned stays as it is."""
-    facts = _start_as_here(facts, lessons)
+    facts = with_usual_variables(_start_as_here(facts, lessons), lessons, tree)
     lessons = _place_in_folders(lessons, facts)
     by_key = {command_key(fact.use): fact for fact in facts if fact.use and fact.topic != "missing"}
     by_body = {command_key(body): fact for fact in reversed(facts) if (body := _body_of_check(fact))}
@@ -83,7 +85,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         for fact in facts
         if fact.id not in used
     )
-    return found
+    return [with_test_files(each, tree) for each in found]
 
 
 def _place_in_folders(lessons: Sequence[Lesson], facts: Sequence[Lesson]) -> list[Lesson]:

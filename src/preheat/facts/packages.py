@@ -19,7 +19,7 @@ _LOCKS = {
 _NAME = re.compile(r"(?:@[\w.-]+/)?[\w.-]{1,60}")
 _LOCK = re.compile(r"[\w.-]+-lock\.(?:ya?ml|json)")
 _FOLDER = re.compile(r"[\w./@-]*")
-_MOST_PACKAGES = 60
+MOST_PACKAGES = 60
 _OTHERS = re.compile(
     r"(?:^|/)(?:node_modules|vendor|third_party|test|tests|fixtures?|examples?|testdata|\.\w[^/]*|template\w*)/"
 )
@@ -95,7 +95,7 @@ def find_packages(tree: ProjectTree) -> list[Package]:
         runner = find_runner(tree, "" if is_member and has_own_lock else folder)
         found.append(Package(folder, name, read_scripts(path, tree.texts[path]), runner, is_member))
     found.sort(key=lambda package: (package.folder.count("/") if package.folder else -1, package.folder))
-    return found[:_MOST_PACKAGES]
+    return found[:MOST_PACKAGES]
 
 
 def _is_addressed(name: str, bodies: str) -> bool:

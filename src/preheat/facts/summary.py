@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.facts.checks import NO_CHECK
-from preheat.facts.fitness import fits, is_agreed, is_common, is_main, is_of_formatter, is_whole
+from preheat.facts.checks import NO_CHECK, command_key
+from preheat.facts.fitness import WANTS_CLEAN, fits, is_agreed, is_common, is_main, is_of_formatter, is_whole
 from preheat.facts.main_check import (
     ENOUGH,
     NEEDED,
@@ -61,6 +61,7 @@ def summarise_checks(
         for each in grounded
         if fits(each, files)
         and not NO_CHECK.search(each.use.rpartition(" ")[2])
+        and not each.details.get(WANTS_CLEAN)
         and _is_run_around(each, files)
         and not _is_of_other_program(each, files)
         and each.use.rpartition("&& ")[2].partition(" ")[0] not in unfound
@@ -192,13 +193,13 @@ def _find_other_tests(facts: Iterable[Lesson], checks: Sequence[Lesson]) -> list
     if not any(check.topic in ("check", "test") for check in checks):
         return []
     bodies = [check.details.get("body", "") for check in checks]
-    said = {part.strip() for text in bodies for part in (text, *text.split("&&"))}
-    said |= {text for check in checks for text in (check.use, check.details.get("one", ""))}
+    said = {command_key(part) for text in bodies for part in (text, *text.split("&&"))}
+    said |= {command_key(text) for check in checks for text in (check.use, check.details.get("one", ""))}
     found = [
         fact
         for fact in facts
         if fact.topic == "test"
-        and fact.use not in said
+        and command_key(fact.use) not in said
         and is_whole(fact)
         and not is_common(fact)
         and not has_open_place(fact)
@@ -277,12 +278,12 @@ def _without_repeats(parts: list[Lesson], known: frozenset[str]) -> list[Lesson]
     """The checks, each command once and none that another one runs, and not a build that no session makes where something tells
     more: a test builds what it tests."""
     bodies = " && ".join(part.details.get("body", "") for part in parts if part.topic == "check")
-    ran = {each.strip() for each in bodies.split("&&")} - {""}
+    ran = {command_key(each) for each in bodies.split("&&")} - {""}
     is_told = not known.isdisjoint(("check", "test", "typecheck"))
     return [
         part
         for place, part in enumerate(parts)
-        if (part.use not in ran or part.details.get("one"))
+        if (command_key(part.use) not in ran or part.details.get("one"))
         and all(part.use != other.details.get("body", "") for other in parts)
         and all(part.use != other.use for other in parts[:place])
         and not (

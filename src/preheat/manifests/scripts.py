@@ -15,7 +15,8 @@ from preheat.manifests.shell_scripts import is_shell_script, needs_arguments, sh
 LARGEST = 262_144
 """Characters of a manifest that is read; a larger one gives nothing."""
 _MOST = 200
-_LONGEST_BODY = 2_000
+LONGEST_BODY = 2_000
+"""Characters of a script that are kept; of one of the shell all are."""
 _NAME = re.compile(r"[A-Za-z0-9_][\w:./@+-]{0,59}")
 _TARGET = re.compile(
     r"^(?P<name>[A-Za-z0-9_][\w./-]*)[ \t]*:(?![=:])(?P<before>[^\n]*)\n(?P<body>(?:\t[^\n]*\n?|[ \t]*\n)*)",
@@ -69,7 +70,7 @@ def read_scripts(path: str, text: str) -> tuple[Script, ...]:
     if found is None:
         return ()
     runner, read = found
-    scripts = (Script(name, runner, body[:_LONGEST_BODY], path) for name, body in read(text) if _NAME.fullmatch(name))
+    scripts = (Script(name, runner, body[:LONGEST_BODY], path) for name, body in read(text) if _NAME.fullmatch(name))
     return tuple(dict.fromkeys(scripts))[:_MOST]
 
 
@@ -92,7 +93,7 @@ def _mise_folder(path: str) -> str:
     return "" if task_of_path(path) else dirname(path).removesuffix(".config/mise").rstrip("/")
 
 
-def _join(text: str, longest: int = _LONGEST_BODY) -> str:
+def _join(text: str, longest: int = LONGEST_BODY) -> str:
     lines = (line.strip().lstrip("@-").strip() for line in text.splitlines())
     return "; ".join(line for line in lines if line and not line.startswith("#"))[:longest]
 
@@ -136,7 +137,19 @@ def _mise_tasks(tasks: Mapping[str, Any]) -> _Pairs:
         needed = task.get("depends", ()) if isinstance(task, Mapping) else ()
         listed = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
         first = [f"mise run {each}" for each in listed if isinstance(each, str) and _NAME.fullmatch(each)]
-        yield name, " && ".join([*first, body] if body else first)
+        placed = _in_place(body, task.get("dir") if isinstance(task, Mapping) else None)
+        yield name, " && ".join([*first, placed] if placed else first)
+
+
+_DIRECTORY = re.compile(r"(?:\{\{ ?config_root ?\}\}/)?(?:\./)?(?P<folder>[\w@-][\w.@-]*(?:/[\w.@-]+)*)/?")
+
+
+def _in_place(body: str, directory: object) -> str:
+    """A task as a shell text that goes first to the folder in which it runs."""
+    found = _DIRECTORY.fullmatch(directory) if isinstance(directory, str) else None
+    if found is None or not body:
+        return body
+    return f"cd {found['folder']}{';' if ';' in body else ' &&'} {body}"
 
 
 def _pyproject(text: str) -> _Pairs:
@@ -168,7 +181,7 @@ def _with_prerequisites(runner: str, found: Sequence["re.Match[str]"]) -> _Pairs
         body = _join(each["body"])
         is_message = all(line.startswith(("echo ", "printf ")) for line in body.split("; "))
         own = "" if calls and is_message else body
-        yield each["name"], " && ".join(filter(None, (calls, own)))[:_LONGEST_BODY]
+        yield each["name"], " && ".join(filter(None, (calls, own)))[:LONGEST_BODY]
 
 
 def _taskfile(text: str) -> _Pairs:
@@ -183,7 +196,11 @@ def _taskfile(text: str) -> _Pairs:
         )
         commands = [one or other or f"task {task.partition(':')[2].strip()}" for one, other, task in lines]
         is_chain = all(command.startswith("task ") for command in commands)
-        yield each["name"], (" && " if is_chain else "; ").join(commands)
+        placed = re.search(r"^    dir:[ \t]*[\"']?([^\s\"']+)[\"']?[ \t]*$", each["body"], re.MULTILINE)
+        if placed and not is_chain:
+            yield each["name"], _in_place(" && ".join(commands), placed[1])
+        else:
+            yield each["name"], (" && " if is_chain else "; ").join(commands)
 
 
 def _noxfile(text: str) -> _Pairs:
@@ -282,4 +299,6 @@ def _texts(table: Mapping[str, Any]) -> _Pairs:
             value = next((value[key] for key in ("run", "cmd", "shell", "command", "sequence") if key in value), "")
         if isinstance(value, list):
             value = "; ".join(each for each in value if isinstance(each, str))
+        if isinstance(value, str) and "\n" in value.strip():
+            value = _join(value.replace("\\\n", " "))
         yield str(name), " ".join(value.split()) if isinstance(value, str) else ""
