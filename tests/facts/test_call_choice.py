@@ -263,3 +263,11 @@ def test_a_missing_program_is_told_of_beside_another_one_that_is_missing() -> No
         for use, name in (("mise exec -- hk", "hk"), ("python3", "python"))
     ]
     assert line_for(known, "python a.py", told=frozenset([known[0].id])).endswith("`python3` works")
+
+
+def test_a_hook_that_often_refuses_is_told_before_a_commit() -> None:
+    details = {"about": "commit", "commands": "make lint", "failed": "5", "all": "34"}
+    assert (
+        line_for([lesson("hook", "", details=details)], "git commit -m x")
+        == "a commit runs `make lint`; it failed 5 of 34 times"
+    )

@@ -158,6 +158,9 @@ def test_another_test_that_many_sessions_run_stands_beside_the_usual_one() -> No
     lint = lesson("lint", "make lint", sessions=4)
     expected = "before a change is done, test: `make test`, other tests: `make e2e`, lint: `make lint`"
     assert line_for([TEST, other, seldom, lint], "src/cart.go") == expected
+    script = lesson("test", "make test", sessions=4, details={"about": "test", "body": "go test ./...", "main": "yes"})
+    same = lesson("test", "mise exec -- go test ./...", sessions=3)
+    assert "other tests" not in line_for([script, same, lint], "src/cart.go")
 
 
 def test_a_check_whose_program_no_shell_finds_is_not_named() -> None:
@@ -187,6 +190,8 @@ def test_a_linter_that_sessions_run_on_folders_is_the_linter_of_the_project() ->
     part = lesson("lint", "golangci-lint run ./FOLDER/...", sessions=3)
     assert "lint" not in line_for([TEST, implied], "src/cart.go")
     assert "lint: `golangci-lint run`" in line_for([TEST, implied, part], "src/cart.go")
+    task = lesson("lint", "make lint", sessions=0, details={"about": "lint", "main": "yes"})
+    assert "lint: `make lint`" in line_for([TEST, implied, part, task], "src/cart.go")
 
 
 def test_a_script_stands_for_what_sessions_type_in_its_place() -> None:

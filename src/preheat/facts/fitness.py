@@ -96,6 +96,8 @@ def is_agreed(lesson: Lesson) -> bool:
     other changes have it too."""
     if lesson.topic == "branch" and "," not in lesson.details.get("prefixes", ""):
         return False
+    if "good" not in lesson.details:
+        return True
     good, every = (int(lesson.details.get(name) or 0) for name in ("good", "all"))
     return good >= _MOSTLY * every
 

@@ -25,7 +25,7 @@ def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
     typed: dict[str, Lesson] = {}
     for fact in sorted(of_topic, key=lambda each: each.support.sessions_for):
         if fact.support.sessions_for:
-            typed[_bare(fact.use)] = fact
+            typed[without_starter(fact.use)] = fact
     fitting = [
         fact
         for fact in (_with_use_of_body(each, typed) for each in of_topic)
@@ -44,7 +44,7 @@ def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
 
 def _with_use_of_body(fact: Lesson, typed: Mapping[str, Lesson]) -> Lesson:
     """A script of the project with what sessions show of the command that it runs: they typed that in its place."""
-    other = typed.get(_bare(fact.details.get("body", "")))
+    other = typed.get(without_starter(fact.details.get("body", "")))
     if other is None or other is fact or other.support.sessions_for <= fact.support.sessions_for:
         return fact
     passed = {"passed": other.details["passed"]} if "passed" in other.details else {}
@@ -59,7 +59,7 @@ _STARTED = re.compile(
 _SHOWING = re.compile(r" --(?:pretty|color|colour)(?:[= ](?:true|false|always|never))?(?= |$)| --no-colou?r(?= |$)")
 
 
-def _bare(command: str) -> str:
+def without_starter(command: str) -> str:
     """A command without what starts its program and without how it shows what it found."""
     return _SHOWING.sub("", _STARTED.sub("", command))
 

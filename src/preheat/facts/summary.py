@@ -16,6 +16,7 @@ from preheat.facts.main_check import (
     find_program_folder,
     has_open_place,
     is_custom_of_most,
+    without_starter,
 )
 from preheat.facts.values import MOVED
 from preheat.facts.variants import with_variants
@@ -124,6 +125,8 @@ def _find_check_of(facts: Sequence[Lesson], topic: str, files: Sequence[str]) ->
 def _with_use_of_tools(facts: Sequence[Lesson]) -> list[Lesson]:
     """The facts, linters of the whole that no session ran with what sessions show of them on single folders."""
     linters = [fact for fact in facts if fact.topic == "lint" and fact.support.sessions_for]
+    if any(fact.topic == "lint" and fact.details.get("main") and not fact.details.get("implied") for fact in facts):
+        return list(facts)  # the project's own task is its linter
     return [_with_use_of_tool(fact, linters) for fact in facts]
 
 
@@ -193,13 +196,13 @@ def _find_other_tests(facts: Iterable[Lesson], checks: Sequence[Lesson]) -> list
     if not any(check.topic in ("check", "test") for check in checks):
         return []
     bodies = [check.details.get("body", "") for check in checks]
-    said = {command_key(part) for text in bodies for part in (text, *text.split("&&"))}
-    said |= {command_key(text) for check in checks for text in (check.use, check.details.get("one", ""))}
+    said = {_key_of(part) for text in bodies for part in (text, *text.split("&&"))}
+    said |= {_key_of(text) for check in checks for text in (check.use, check.details.get("one", ""))}
     found = [
         fact
         for fact in facts
         if fact.topic == "test"
-        and command_key(fact.use) not in said
+        and _key_of(fact.use) not in said
         and is_whole(fact)
         and not is_common(fact)
         and not has_open_place(fact)
@@ -208,6 +211,11 @@ def _find_other_tests(facts: Iterable[Lesson], checks: Sequence[Lesson]) -> list
         and (fact.reach or 0.0) >= _OFTEN
     ]
     return [fact.use for fact in sorted(found, key=lambda each: -each.support.sessions_for)[:_MOST_OTHERS]]
+
+
+def _key_of(command: str) -> str:
+    """A command however it is started: `go test ./...` of `mise exec -- go test ./...`."""
+    return without_starter(command_key(command.strip()))
 
 
 def join_checks(parts: Sequence[Lesson], customs: Sequence[Lesson] = (), others: Sequence[str] = ()) -> Lesson | None:
