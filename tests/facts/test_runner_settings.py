@@ -82,3 +82,15 @@ def test_a_pattern_that_we_do_not_know_or_that_is_slow_says_nothing(pattern: str
 
 def test_the_files_that_say_so_are_read() -> None:
     assert len(wanted_files(["vitest.config.ts", "jest.config.js", "src/cart.ts"])) == 2
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("export default defineConfig({ testDir: './e2e', use: {} })", ("e2e/**/*",)),
+    ("export default { testDir: 'tests/browser' }", ("tests/browser/**/*",)),
+    ("export default { projects: [{ testDir: 'a' }, { testDir: 'b' }] }", ()),
+    ("export default { testDir: folder }", ()),
+    ("// testDir: 'a'\nexport default {}", ()),
+])  # fmt: skip
+def test_playwright_looks_at_the_folder_of_its_configuration(text: str, expected: tuple[str, ...]) -> None:
+    tree = tree_of({"package.json": PACKAGE, "playwright.config.ts": text})
+    assert find_test_patterns(tree, "playwright", "") == expected

@@ -7,6 +7,7 @@ import pytest
 
 from preheat.facts import derive_facts
 from preheat.facts.call_choice import choose_for_call
+from preheat.facts.failure_choice import choose_after_failure
 from preheat.facts.join import is_stale, join_facts
 from preheat.facts.stated import checks_stated, without_stated
 from preheat.facts.values import cites_missing_place
@@ -417,3 +418,21 @@ def test_a_tool_that_mise_brings_is_not_started_otherwise() -> None:
     lines = lines_of({"package.json": package, "pnpm-lock.yaml": "", "mise.toml": "[tools]\nnx = '20'\n"})
     assert "tools come with `mise`: `nx`; where the shell does not find one: `mise exec -- nx`" in lines
     assert not any(line.startswith("tools come with `pnpm`") and "`nx`" in line for line in lines)
+
+
+def test_a_tool_that_only_an_extra_brings_is_started_with_it() -> None:
+    start = "[project]\nname = 'shop'\n"
+    extra = {"pyproject.toml": start + '[project.optional-dependencies]\ndev = ["pytest>=8"]\n', "uv.lock": ""}
+    assert "test: `uv run --extra dev pytest`" in lines_of(extra)
+    group = {"pyproject.toml": start + '[dependency-groups]\ndev = ["pytest>=8"]\n', "uv.lock": ""}
+    assert "test: `uv run pytest`" in lines_of(group)
+
+
+def test_a_module_of_the_project_itself_is_brought_by_no_installer() -> None:
+    manifest = "[project]\nname = 'shop-server'\n"
+    tree = tree_of({"pyproject.toml": manifest, "uv.lock": "", "app/__init__.py": "", "app/cart.py": ""})
+    facts = derive_facts(tree)
+    assert choose_after_failure(facts, "ModuleNotFoundError: No module named 'app'", frozenset(), "python -m x") is None
+    found = choose_after_failure(facts, "ModuleNotFoundError: No module named 'httpx'", frozenset(), "python -m x")
+    assert found is not None
+    assert found.use == "uv sync"

@@ -89,8 +89,8 @@ def _for_change(lesson: Lesson) -> Lesson:
 
 _SAID_ONCE = frozenset(["release", "pull_request"])
 """Customs that are said with the checks, and of which a call does not show whether it forgets them."""
-_ALL_CHECKS = frozenset(["test", "lint", "typecheck", "build"])
-"""What a command for all checks runs."""
+_ALL_CHECKS = frozenset(["test", "lint", "typecheck", "build", "format"])
+"""What a command for all checks runs; it looks at the format too."""
 
 
 def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable[str]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 import re
 from posixpath import basename, dirname
+from typing import Any
 
 from preheat.facts.native_tools import find_native, has_native_text
 from preheat.facts.values import ImpliedCommand, ProjectTree
@@ -146,10 +147,38 @@ def _python(tree: ProjectTree, folder: str, path: str) -> list[ImpliedCommand]:
     prefix = f"{folder}/" if folder else ""
     starter = next((starter for lock, starter in _STARTERS.items() if f"{prefix}{lock}" in tree.paths), "")
     return [
-        ImpliedCommand(topic, f"{starter}{command}", about, folder, path)
+        ImpliedCommand(topic, f"{_with_extra(starter, tool, document)}{command}", about, folder, path)
         for tool, topic, command, about in _TOOLS
         if tool in named and not (tool == "mypy" and not _names_files(tools))
     ]
+
+
+def _with_extra(starter: str, tool: str, document: dict[str, Any]) -> str:
+    """How `uv` starts a tool that only an extra of the project brings: it leaves extras out by itself."""
+    stated = document.get("project")
+    project = stated if isinstance(stated, dict) else {}
+    extras = project.get("optional-dependencies")
+    if starter != "uv run " or not isinstance(extras, dict):
+        return starter
+    named = [name for name, brought in extras.items() if _has_package(brought, tool) and _FEATURE.fullmatch(name)]
+    always = (project.get("dependencies"), document.get("dependency-groups"), _old_groups(document))
+    return f"uv run --extra {named[0]} " if named and not any(_has_package(each, tool) for each in always) else starter
+
+
+def _old_groups(document: dict[str, Any]) -> object:
+    """The packages for developers as `uv` wrote them down before there were groups."""
+    tools = document.get("tool")
+    settings = tools.get("uv") if isinstance(tools, dict) else None
+    return settings.get("dev-dependencies") if isinstance(settings, dict) else None
+
+
+def _has_package(brought: object, name: str) -> bool:
+    """Whether a list of requirements, or one of several lists by name, has a package."""
+    lists = list(brought.values()) if isinstance(brought, dict) else [brought]
+    required = re.compile(rf"{re.escape(name)}(?![\w.-])")
+    return any(
+        isinstance(each, str) and required.match(each) for some in lists if isinstance(some, list) for each in some
+    )
 
 
 def _names_files(tools: object) -> bool:

@@ -107,10 +107,16 @@ _MODULE = re.compile(r"^[\s:'\"`]*(?P<name>(?:@[\w.-]+/)?[a-z][\w.-]*)")
 def _brings(lesson: Lesson, signature: str) -> bool:
     """Whether an installation brings the module that a message misses, as far as the manifests say; whoever has added one is not
     helped by installing the others."""
+    own = _PYTHON_MODULE.search(signature)
+    if own and own["name"] in lesson.details.get("own", "").split(","):
+        return False
     brought = lesson.details.get("brings", "").split(",")
     found = _NO_MODULE["node"].search(signature)
     module = _MODULE.match(found["rest"]) if found else None
     return brought == [""] or module is None or module["name"] in brought
+
+
+_PYTHON_MODULE = re.compile(r"(?i:no module named|module not found:)\s*['\"]?(?P<name>\w+)")
 
 
 def _names_of(lesson: Lesson) -> set[str]:

@@ -17,6 +17,7 @@ _NO_PATTERNS = name_set("[[ (( noglob case for function if while until then do e
 _ELSEWHERE = re.compile(r"\s(?:-C|--cwd|--prefix|--manifest-path|--project|--chdir|-f|-g|--global|--dir)(?:[= ]|$)")
 _ANYWHERE = name_set(
     "--version -v -V version --help -h help env init create new dlx view info login logout whoami search config cache which list"
+    " install uninstall binstall"
 )
 """Subcommands that need no project."""
 _LONG = re.compile(r"^(?:9\d|\d{3,}) s$|min$")

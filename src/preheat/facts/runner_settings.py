@@ -1,4 +1,4 @@
-"""Which files a project's configuration of `vitest` or `jest` calls tests. Pure.
+"""Which files a project's configuration of `vitest`, `jest` or `playwright` calls tests. Pure.
 
 Only lists of plain words are read: what is computed, taken in or split into projects is not known.
 """
@@ -14,12 +14,12 @@ from preheat.facts.values import MOVED, ProjectTree
 from preheat.manifests.scripts import read_json
 from preheat.model.lesson import Lesson
 
-CONFIGURATIONS = ("vitest.config.", "jest.config.")
+CONFIGURATIONS = ("vitest.config.", "jest.config.", "playwright.config.")
 """How the files that are read for this begin, beside those that others read too."""
 _LARGEST = 20_000
 """Characters of a configuration that is read."""
 _ENDINGS = ("ts", "mts", "cts", "js", "mjs", "cjs")
-_NAMES = {"vitest": ("vitest.config", "vite.config"), "jest": ("jest.config",)}
+_NAMES = {"vitest": ("vitest.config", "vite.config"), "jest": ("jest.config",), "playwright": ("playwright.config",)}
 _COMMENT = re.compile(r"^[ \t]*//[^\n]*|\s//\s[^\n]*|^[ \t]*/\*.*?\*/", re.MULTILINE | re.DOTALL)
 _TEXT = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`]*`")
 _OF_TEST = re.compile(r"\btest\s*:\s*\{")
@@ -47,7 +47,7 @@ def find_test_patterns(tree: ProjectTree, tool: str, folder: str) -> tuple[str, 
     if len(tree.texts.get(path, "")) > _LARGEST:
         return ()
     if path:
-        found = _read_vitest(tree.texts[path]) if tool == "vitest" else _read_jest(tree.texts[path])
+        found = _READERS[tool](tree.texts[path])
     elif tool == "jest":
         found = _read_package(tree.texts.get(join(folder, "package.json"), ""))
     else:
@@ -74,6 +74,17 @@ def _read_vitest(text: str) -> tuple[str, ...]:
 def _read_jest(text: str) -> tuple[str, ...]:
     words, plain = _without_texts(text)
     return () if _ELSEWHERE.search(plain) else _words_of(re.findall(rf"\btestMatch{_LIST}", plain), words)
+
+
+@lru_cache(maxsize=64)
+def _read_playwright(text: str) -> tuple[str, ...]:
+    """Everything below the one folder of its tests, where it has several kinds of projects the same one."""
+    folders = {found["folder"].strip("./") for found in _TEST_FOLDER.finditer(_COMMENT.sub("", text))}
+    return tuple(f"{folder}/**/*" for folder in folders if folder) if len(folders) == 1 else ()
+
+
+_TEST_FOLDER = re.compile(r"\btestDir\s*:\s*['\"](?P<folder>[\w./-]+)['\"]")
+_READERS = {"vitest": _read_vitest, "jest": _read_jest, "playwright": _read_playwright}
 
 
 @lru_cache(maxsize=64)

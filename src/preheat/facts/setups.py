@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from posixpath import dirname
+from posixpath import basename, dirname
 
 from preheat.commands.words import name_set
 from preheat.facts.checks import find_shell_scripts, is_harmful
@@ -57,7 +57,8 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
         for place in places[:2]:
             manifest = tree.texts.get(f"{place}/pubspec.yaml".lstrip("/"), "")
             typed = command.replace("dart", "flutter") if is_flutter(manifest) else command
-            found.append(_install(tree, in_folder(place, typed), f"{place}/{lock}".lstrip("/")))
+            modules = _list_own_modules(tree) if lock in _OF_PYTHON else ""
+            found.append(_install(tree, in_folder(place, typed), f"{place}/{lock}".lstrip("/"), own=modules))
     found += _mise(tree)
     if ".pre-commit-config.yaml" in tree.paths:
         found.append(_install(tree, "pre-commit install", ".pre-commit-config.yaml"))
@@ -162,7 +163,23 @@ def _make_starter_fact(tree: ProjectTree, starter: str, names: list[str], file: 
     ]  # fmt: skip
 
 
-def _install(tree: ProjectTree, command: str, file: str, brings: str = "") -> Lesson:
+_OF_PYTHON = frozenset(["uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"])
+
+
+def _list_own_modules(tree: ProjectTree) -> str:
+    """The modules of a project of Python that lie in no `src` folder and are not called like it: no installer brings those."""
+    manifest = "".join(text for path, text in tree.texts.items() if path.rpartition("/")[2] == "pyproject.toml")
+    folders = {dirname(path) for path in tree.paths if path.endswith("/__init__.py") and path.count("/") < _DEEPEST}
+    tops = {folder for folder in folders if dirname(folder) not in folders and basename(dirname(folder)) != "src"}
+    names = {name for folder in tops if (name := basename(folder)).isidentifier()}
+    packaged = {name for name in names if re.search(rf"[\"'/]{name.replace('_', '[_-]')}[\"']", manifest)}
+    return ",".join(sorted(names - packaged)[:_MOST_DEPENDENCIES])
+
+
+_DEEPEST = 5
+
+
+def _install(tree: ProjectTree, command: str, file: str, brings: str = "", own: str = "") -> Lesson:
     return make_fact(
         tree,
         "setup",
@@ -171,7 +188,7 @@ def _install(tree: ProjectTree, command: str, file: str, brings: str = "") -> Le
         reach=0.3,
         use=command,
         files=(file,),
-        details={"about": "setup"} | ({"brings": brings} if brings else {}),
+        details={"about": "setup"} | ({"brings": brings} if brings else {}) | ({"own": own} if own else {}),
     )
 
 

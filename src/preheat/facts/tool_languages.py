@@ -1,13 +1,16 @@
 """The endings of the files that a program works on. Pure."""
 
-WEB = "js jsx ts tsx mjs cjs mts cts vue svelte astro"
+SCRIPTS = "js jsx ts tsx mjs cjs mts cts"
+WEB = f"{SCRIPTS} vue svelte astro"
 _TOOLS: dict[str, str] = {
     "cargo rustfmt clippy": "rs",
     "go gofmt gofumpt golangci-lint goimports gotestsum staticcheck gci golines govulncheck": "go",
     "pytest ruff black mypy pyright flake8 isort pylint tox nox ty basedpyright pyrefly pyupgrade autoflake bandit vulture"
     " unittest compileall": "py pyi",
     "vitest jest tsc eslint mocha ava tsup playwright cypress node vite astro next vue-tsc svelte-check tsgo knip": WEB,
-    "prettier biome oxlint dprint oxfmt": f"{WEB} css scss json md mdx html yaml yml graphql",
+    "prettier dprint": f"{WEB} css scss json md mdx html yaml yml graphql",
+    "biome oxlint oxfmt": f"{SCRIPTS} css scss json jsonc graphql html",
+    "renovate-config-validator": "json json5",
     "stylelint": "css scss less",
     "markdownlint markdownlint-cli2 mdformat": "md mdx",
     "actionlint yamllint zizmor": "yaml yml",

@@ -24,7 +24,9 @@ HALF_LIFE = 120.0
 GENERATING = re.compile(
     r"(?:^|[\s:._-])(?:gen|generate|codegen|render)(?:$|[\s:._-])|\b(?:protoc|sqlc|buf|prisma|graphql-codegen|openapi-typescript)\b"
 )
-_OTHERWISE = re.compile(r"\b(?:key|keygen|secret|password|token|changelog|report|test)\b|\brender_|--help")
+_OTHERWISE = re.compile(
+    r"\b(?:xcodegen|tuist)\b|\b(?:key|keygen|secret|password|token|changelog|report|test)\b|\brender_|--help"
+)
 _NEAR = 12
 """Files that were changed before a generator ran, at most."""
 _MOST = 10
