@@ -14,11 +14,12 @@ from preheat.commands.words import name_set
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
 from preheat.facts.checks import CHECK_TOPICS, command_key
 from preheat.facts.commit_choice import choose_for_version_control
+from preheat.facts.customs import CUSTOMS
 from preheat.facts.fitness import is_common, is_of_formatter, is_of_one_language, is_usable, is_whole, tool_of, was_run
 from preheat.facts.main_check import has_open_place
 from preheat.facts.need_choice import ARGUMENT, RUNNERS, choose_for_needs
 from preheat.facts.place import MOST_TEXT, NOWHERE, Piece, Place, is_away, is_outside, split_pieces
-from preheat.facts.summary import CUSTOMS, SUMMED_UP, knows_all_checks
+from preheat.facts.summary import SUMMED_UP, knows_all_checks
 from preheat.facts.variants import ONE_CASE, commands_beside
 from preheat.model.lesson import Lesson
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
+from preheat.facts.customs import CUSTOMS
 from preheat.facts.fitness import (
     folder_of_command,
     is_agreed,
@@ -20,7 +21,7 @@ from preheat.facts.fitness import (
     was_run,
 )
 from preheat.facts.main_check import find_main_check
-from preheat.facts.summary import CUSTOMS, SUMMED_UP, knows_all_checks
+from preheat.facts.summary import SUMMED_UP, knows_all_checks
 from preheat.facts.values import FACT_TOPICS
 from preheat.facts.variants import commands_beside, with_variants
 from preheat.lesson_meaning import is_usual_pull_request

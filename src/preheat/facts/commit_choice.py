@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from preheat.commands.commit_message import COMMIT_TYPES, first_line_of_message
 from preheat.commands.sources import is_source
 from preheat.facts.change_choice import reaches
+from preheat.facts.customs import CUSTOMS
 from preheat.facts.fitness import is_agreed, is_main, is_whole
 from preheat.facts.place import Place, is_away
-from preheat.facts.summary import CUSTOMS, summarise_checks
+from preheat.facts.summary import summarise_checks
 from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from preheat.facts.checks import NO_CHECK, command_key
-from preheat.facts.fitness import WANTS_CLEAN, fits, is_agreed, is_common, is_main, is_of_formatter, is_whole
+from preheat.facts.customs import OFTEN, are_worth_a_line, details_of_customs, find_customs
+from preheat.facts.fitness import WANTS_CLEAN, fits, is_common, is_main, is_of_formatter, is_whole
 from preheat.facts.main_check import (
     ENOUGH,
     NEEDED,
@@ -20,18 +21,11 @@ from preheat.facts.main_check import (
 )
 from preheat.facts.values import MOVED
 from preheat.facts.variants import with_variants
-from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson, Scope, Support, lesson_id
 
 SUMMED_UP = ("check", "test", "lint", "typecheck", "build", "format")
 """Topics of the checks of a project, the most telling first."""
-CUSTOMS = ("commit", "branch", "pull_request", "release")
-"""Topics of how a change comes in, in the order in which it does."""
-_OFTEN = 0.3
-"""How likely a session that changes code needs a custom, or a second test, for it to be said with the checks."""
 _MOST_OTHERS = 2
-_CUSTOMS_ALONE = 2
-"""Customs that are worth a line without any check."""
 _MOST_COMMON = 3
 """Checks that a language has for everybody, in one line: that, and which of them, belongs to a change here."""
 
@@ -55,18 +49,9 @@ def summarise_checks(
     """One fact for the checks of the project that fit some files and whose topics are not known, each with how one case of it is
     run or what mends by itself, and for how a change comes in; the only one by itself, None where there is none. `stated`:
     topics of which a file states another command: only what most sessions run beside that is said."""
-    unfound = _find_unfound(facts)
     grounded = [each for each in _with_use_of_tools(facts) if is_grounded(each)]
-    fitting = [
-        each
-        for each in grounded
-        if fits(each, files)
-        and not NO_CHECK.search(each.use.rpartition(" ")[2])
-        and not each.details.get(WANTS_CLEAN)
-        and _is_run_around(each, files)
-        and not _is_of_other_program(each, files)
-        and each.use.rpartition("&& ")[2].partition(" ")[0] not in unfound
-    ]
+    unfound = _find_unfound(facts)
+    fitting = [each for each in grounded if _is_fit_for(each, files) and _program_of(each) not in unfound]
     parts = [
         best
         for topic in SUMMED_UP
@@ -75,7 +60,22 @@ def summarise_checks(
         and (topic not in stated or is_custom_of_most(best))
     ]
     checks = _without_repeats([with_variants(each, grounded) for each in parts], known | stated)
-    return join_checks(checks, _find_customs(facts), _find_other_tests(fitting, checks))
+    return join_checks(checks, find_customs(facts), _find_other_tests(fitting, checks))
+
+
+def _is_fit_for(fact: Lesson, files: Sequence[str]) -> bool:
+    """Whether a fact may be said as a check of a change of some files, by what it is called, looks at and asks for."""
+    return (
+        fits(fact, files)
+        and not NO_CHECK.search(fact.use.rpartition(" ")[2])
+        and not fact.details.get(WANTS_CLEAN)
+        and _is_run_around(fact, files)
+        and not _is_of_other_program(fact, files)
+    )
+
+
+def _program_of(fact: Lesson) -> str:
+    return fact.use.rpartition("&& ")[2].partition(" ")[0]
 
 
 def is_grounded(lesson: Lesson) -> bool:
@@ -175,22 +175,6 @@ def _find_common(facts: Sequence[Lesson]) -> Lesson | None:
     return min(used, key=lambda fact: (-fact.support.sessions_for, fact.id), default=None)
 
 
-def _find_customs(facts: Iterable[Lesson]) -> list[Lesson]:
-    """How a change comes in, where sessions commit: who changes code is likely to. Of each custom one, and none that everybody
-    has."""
-    fitting = [
-        fact
-        for fact in facts
-        if fact.topic in CUSTOMS
-        and (fact.reach or 0.0) >= _OFTEN
-        and not fact.details.get("package")
-        and (fact.support.sessions_for > ENOUGH or not is_usual_pull_request(fact))
-        and is_agreed(fact)
-    ]
-    by_topic = {fact.topic: fact for fact in reversed(fitting)}
-    return [by_topic[topic] for topic in CUSTOMS if topic in by_topic]
-
-
 def _find_other_tests(facts: Iterable[Lesson], checks: Sequence[Lesson]) -> list[str]:
     """Tests of other sorts that many sessions run beside the usual one."""
     if not any(check.topic in ("check", "test") for check in checks):
@@ -208,7 +192,7 @@ def _find_other_tests(facts: Iterable[Lesson], checks: Sequence[Lesson]) -> list
         and not has_open_place(fact)
         and not fact.details.get("package")
         and fact.support.sessions_for > ENOUGH
-        and (fact.reach or 0.0) >= _OFTEN
+        and (fact.reach or 0.0) >= OFTEN
     ]
     return [fact.use for fact in sorted(found, key=lambda each: -each.support.sessions_for)[:_MOST_OTHERS]]
 
@@ -222,7 +206,7 @@ def join_checks(parts: Sequence[Lesson], customs: Sequence[Lesson] = (), others:
     """One fact for several checks and customs; the only one by itself, None where there is none or everybody would type it."""
     is_tested = any(part.topic in ("check", "test") for part in parts)
     has_own = any(not is_common(part) for part in parts) or (len(parts) > 1 and is_tested)
-    if not has_own and sum(not is_usual_pull_request(each) for each in customs) < _CUSTOMS_ALONE:
+    if not has_own and not are_worth_a_line(customs):
         return None
     if len(parts) == 1 and not customs and not others:
         return parts[0]
@@ -237,12 +221,7 @@ def join_checks(parts: Sequence[Lesson], customs: Sequence[Lesson] = (), others:
             details[f"{each.topic}_body"] = each.details["body"]
     if others:
         details["others"] = "\n".join(others)
-    for each in customs:
-        details |= {name: text for name in _OF_CUSTOMS[each.topic] if (text := each.details.get(name, ""))}
-        if each.topic == "pull_request":
-            details["pull_request"] = each.use
-        if each.topic == "release":
-            details["release"] = each.details.get("about", "")
+    details |= details_of_customs(customs)
     project = first.scope.project
     return Lesson(
         id=summary_id(project),
@@ -267,13 +246,6 @@ def _tells_parts(fact: Lesson) -> bool:
 _WITH_PARTS = frozenset(["check", "test", "lint"])
 _LONGEST_BODY = 120
 _TASK = re.compile(r"(?:^|&& )(?:npm|pnpm|yarn|bun|make|just|mise|task|deno|poe|hatch|composer)(?: run| task)? \S+")
-_OF_CUSTOMS = {
-    "commit": ("types", "scope", "form", "beginnings"),
-    "branch": ("prefixes",),
-    "pull_request": ("base", "merge"),
-    "release": ("path",),
-}
-"""Details of customs that are said with the checks."""
 _BY_PACKAGE = frozenset(["test", "typecheck"])
 """Checks that are made of the package alone where a change lies in one."""
 _OPEN_NAME = re.compile(r"\b(?:NAME|PATH|FOLDER|TEXT)\b")
