@@ -3,9 +3,9 @@ wording.
 
 The checks that nearly all sessions ran. The others, and how changes come in, are said when the session changes code
 (`change_choice`) or commits (`commit_choice`): of three sessions one changes none, and needs neither. Where nothing can be said
-later, all is said at once: each check of the whole, hooks, the form of messages and branches, pull requests, and what sessions here
-needed again and again: a generator, a server, a program that the shell does not find. Of a check that a file states already no other
-command is said in its place.
+later, all is said at once: each check of the whole, hooks, the form of messages and branches, pull requests, and what sessions
+here needed again and again: a generator, a server, a program that the shell does not find. Of a check that a file states already
+no other command is said in its place.
 """
 
 from collections.abc import Iterable, Sequence
