@@ -212,7 +212,7 @@ def test_nothing_of_a_hostile_repository_is_run_by_hooks_or_commands(
         monkeypatch.setenv(name, value)
     client, cwd = str(data / "hook.py"), str(hostile.folder)
     try:
-        # The daemon is the real one with its own limits: on a busy machine an answer may come too late, and then to a later session.
+        # The daemon is the real one with its own limits: on a busy machine an answer may come too late for one session.
         sessions = itertools.count(1)
         until(lambda: run_client(client, started(session=f"s1-{next(sessions)}", cwd=cwd)), "the context")
         run_client(client, ran(1, "pytest tests", "bash: pytest: command not found", failed=True, cwd=cwd))
