@@ -13,6 +13,8 @@ BRANCH_KINDS = (COMMIT_TYPES - {"release", "revert", "wip"}) | name_set(
 """How names of branches begin that say what is done by a change of one's own. What else stands there is mostly the name of a
 person, whose branches are nobody else's."""
 
+PICTURE = r"[\u2190-\u2bff\U0001f300-\U0001faff]"
+"""A picture, which may stand before the type of a message."""
 _MESSAGE = re.compile(
     r"(?:-[a-z]*m|--message)[ =]*(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n|\$?['\"])\s*(?P<first>[^\n'\"]{1,120})"
 )

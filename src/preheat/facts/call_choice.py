@@ -167,7 +167,7 @@ _SHELLS = frozenset(["sh", "bash", "zsh"])
 
 def _starts_program(words: Sequence[str]) -> bool:
     """Whether a runner of scripts is told to start a program: `pnpm exec tsc`."""
-    return tuple(words[1:2]) in (("exec",), ("x",), ("dlx",), ("--",))
+    return len(words) > 1 and words[1] in ("exec", "x", "dlx", "--")
 
 
 def _runs_the_same(piece: Piece, lesson: Lesson) -> bool:

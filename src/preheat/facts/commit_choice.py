@@ -4,7 +4,7 @@ nothing at one of another repository. Pure; knows no wording."""
 import re
 from collections.abc import Sequence
 
-from preheat.commands.commit_message import COMMIT_TYPES, first_line_of_message
+from preheat.commands.commit_message import COMMIT_TYPES, PICTURE, first_line_of_message
 from preheat.commands.sources import is_source
 from preheat.facts.change_choice import reaches
 from preheat.facts.customs import CUSTOMS
@@ -32,7 +32,7 @@ _HEADED = re.compile(
 )
 """A message whose beginning somebody chose: of a task that asks for it, or made by git."""
 _TYPED = re.compile(r"(?P<type>[a-z]{2,10})(?P<scope>\([^)\n]{1,40}\))?!?: \S")
-_PICTURE = re.compile(r"^[\u2190-\u2bff\U0001f300-\U0001faff]\ufe0f? ")
+_PICTURE = re.compile(rf"^{PICTURE}\ufe0f? ")
 _ALIKE = {
     "feature": "feat",
     "feat": "feature",

@@ -6,7 +6,7 @@ from typing import Any
 
 from preheat.facts.native_tools import find_native, has_native_text
 from preheat.facts.values import ImpliedCommand, ProjectTree
-from preheat.manifests.scripts import read_toml
+from preheat.manifests.scripts import read_toml, table_in
 
 _GO = (
     ("test", "go test ./...", ""),
@@ -155,21 +155,14 @@ def _python(tree: ProjectTree, folder: str, path: str) -> list[ImpliedCommand]:
 
 def _with_extra(starter: str, tool: str, document: dict[str, Any]) -> str:
     """How `uv` starts a tool that only an extra of the project brings: it leaves extras out by itself."""
-    stated = document.get("project")
-    project = stated if isinstance(stated, dict) else {}
-    extras = project.get("optional-dependencies")
-    if starter != "uv run " or not isinstance(extras, dict):
+    if starter != "uv run ":
         return starter
+    project = table_in(document, "project")
+    extras = table_in(project, "optional-dependencies")
     named = [name for name, brought in extras.items() if _has_package(brought, tool) and _FEATURE.fullmatch(name)]
-    always = (project.get("dependencies"), document.get("dependency-groups"), _old_groups(document))
+    older = table_in(document, "tool", "uv").get("dev-dependencies")
+    always = (project.get("dependencies"), document.get("dependency-groups"), older)
     return f"uv run --extra {named[0]} " if named and not any(_has_package(each, tool) for each in always) else starter
-
-
-def _old_groups(document: dict[str, Any]) -> object:
-    """The packages for developers as `uv` wrote them down before there were groups."""
-    tools = document.get("tool")
-    settings = tools.get("uv") if isinstance(tools, dict) else None
-    return settings.get("dev-dependencies") if isinstance(settings, dict) else None
 
 
 def _has_package(brought: object, name: str) -> bool:

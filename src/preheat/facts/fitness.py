@@ -119,6 +119,15 @@ _FORMATTER = re.compile(
 )
 
 
+_JOINED = re.compile(r"&&|\|\||[;|]")
+
+
+def single_body(lesson: Lesson) -> str:
+    """The one command that a fact's script runs; empty where it runs several, or that is not known."""
+    body = lesson.details.get("body", "")
+    return "" if _JOINED.search(body) else body
+
+
 def is_of_formatter(command: str) -> bool:
     """Whether a command only formats, or says which files a formatter would change."""
     return _FORMATTER.search(command) is not None

@@ -8,7 +8,7 @@ import msgspec
 
 from preheat.commands.words import name_set
 from preheat.facts.checks import CHECK_TOPICS, NEARLY_ALL_PACKAGES, command_key
-from preheat.facts.fitness import ASTRAY
+from preheat.facts.fitness import ASTRAY, single_body
 from preheat.facts.packages import find_packages
 from preheat.facts.runner_settings import with_test_files
 from preheat.facts.usual_variables import with_usual_variables
@@ -51,7 +51,11 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     facts = with_usual_variables(_start_as_here(facts, lessons), lessons, tree)
     lessons = _place_in_folders(lessons, facts)
     by_key = {command_key(fact.use): fact for fact in facts if fact.use and fact.topic != "missing"}
-    by_body = {command_key(body): fact for fact in reversed(facts) if (body := _body_of_check(fact))}
+    by_body = {
+        command_key(body): fact
+        for fact in reversed(facts)
+        if fact.topic in CHECK_TOPICS and (body := single_body(fact))
+    }
     by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch", "pull_request")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
     sessions = max(map(_sessions_of, lessons), default=0)
@@ -183,15 +187,6 @@ def _counterpart(
     if lesson.topic in by_topic and (not lesson.use or lesson.topic == "pull_request"):  # whatever switches it has
         return by_topic[lesson.topic]
     return by_key.get(command_key(lesson.use)) if lesson.use and lesson.topic != "correction" else None
-
-
-def _body_of_check(fact: Lesson) -> str:
-    """The one command that a script for a check runs."""
-    body = fact.details.get("body", "")
-    return body if fact.topic in CHECK_TOPICS and not _JOINED.search(body) else ""
-
-
-_JOINED = re.compile(r"&&|\|\||[;|]")
 
 
 def _as_typed(script: Lesson, command: str) -> Lesson:

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from preheat.commands.commit_message import COMMIT_TYPES
+from preheat.commands.commit_message import COMMIT_TYPES, PICTURE
 from preheat.statistics.shares import wilson
 
 _CONVENTIONAL = re.compile(
-    r"^(?:(?P<sign>[\u2190-\u2bff\U0001f300-\U0001faff])\ufe0f? )?(?P<type>[a-z]{2,10})(?:\((?P<scope>[\w@/., -]{1,40})\))?!?: \S"
+    rf"^(?:(?P<sign>{PICTURE})\ufe0f? )?"
+    r"(?P<type>[a-z]{2,10})(?:\((?P<scope>[\w@/., -]{1,40})\))?!?: \S"
 )
 """A picture may stand before the type."""
 _TICKET = re.compile(r"^(?P<open>\[?)(?P<name>[A-Z][A-Z0-9]{1,9}-\d+)(?P<close>\]?:?) \S")

@@ -1,6 +1,5 @@
 """What a project's instruction files say already, and what in them contradicts what sessions showed. Pure."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -9,6 +8,7 @@ import msgspec
 
 from preheat.commands.purposes import purpose_of_command
 from preheat.facts.checks import CHECK_TOPICS
+from preheat.facts.fitness import single_body
 from preheat.facts.join import has_no_manifest, is_stale
 from preheat.facts.packages import find_locks, find_packages
 from preheat.facts.unreadable import find_unreadable
@@ -17,7 +17,6 @@ from preheat.model.lesson import Lesson, Scope
 from preheat.stated import CUSTOM_SWITCHES, StatedCommand, Statements, command_parts, is_same_command
 
 _ENOUGH = 3
-_JOINED = re.compile(r"&&|\|\||[;|]")
 
 
 class Contradiction(NamedTuple):
@@ -69,8 +68,7 @@ def is_stated(lesson: Lesson, statements: Statements) -> bool:
     if details.get("path") and lesson.topic in ("generate", "release"):
         path = details["path"].rstrip("/")
         return any(path in code for code in statements.codes)
-    body = "" if _JOINED.search(details.get("body", "")) else details.get("body", "")
-    return any(statements.states(each) for each in (lesson.use, body) if each)
+    return any(statements.states(each) for each in (lesson.use, single_body(lesson)) if each)
 
 
 def find_contradictions(

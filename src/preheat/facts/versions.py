@@ -1,11 +1,12 @@
 """In which files of a project the same version stands, to be changed together. Pure."""
 
 import re
+from collections.abc import Mapping
 from posixpath import basename
 from typing import Any
 
 from preheat.facts.values import ProjectTree, make_fact
-from preheat.manifests.scripts import LARGEST, read_json, read_toml
+from preheat.manifests.scripts import LARGEST, read_json, read_toml, table_in
 from preheat.model.lesson import Lesson
 
 _OF_JSON = re.compile(r"(?:package|plugin|manifest|composer|tauri\.conf|[\w.-]*extension)\.json")
@@ -75,17 +76,11 @@ def _read_version(path: str, text: str) -> str:
         found = _IN_PYTHON.search(text)
         return _version_of(found.groupdict()) if found else ""
     if name not in _OF_TOML:
-        return _version_of(read_json(text))
+        return _version_of(table_in(read_json(text)))
     document = read_toml(text)
-    return next(filter(None, (_version_of(_table(document, way)) for way in _OF_TOML[name])), "")
+    return next(filter(None, (_version_of(table_in(document, *way)) for way in _OF_TOML[name])), "")
 
 
-def _table(document: Any, way: tuple[str, ...]) -> Any:
-    for name in way:
-        document = document.get(name) if isinstance(document, dict) else None
-    return document
-
-
-def _version_of(table: Any) -> str:
-    version = table.get("version") if isinstance(table, dict) else None
+def _version_of(table: Mapping[str, Any]) -> str:
+    version = table.get("version")
     return version if isinstance(version, str) and _VERSION.fullmatch(version) else ""

@@ -102,24 +102,24 @@ _Pairs = Iterator[tuple[str, str]]
 
 
 def _package_json(text: str) -> _Pairs:
-    return _texts(_table(read_json(text), "scripts"))
+    return _texts(table_in(read_json(text), "scripts"))
 
 
 def _composer_json(text: str) -> _Pairs:
-    return _texts(_table(read_json(text), "scripts"))
+    return _texts(table_in(read_json(text), "scripts"))
 
 
 def _deno_json(text: str) -> _Pairs:
-    return _texts(_table(read_json(text), "tasks"))
+    return _texts(table_in(read_json(text), "tasks"))
 
 
 def _mise_toml(text: str) -> _Pairs:
-    return _mise_tasks(_table(read_toml(text), "tasks"))
+    return _mise_tasks(table_in(read_toml(text), "tasks"))
 
 
 def _tasks_toml(text: str) -> _Pairs:
     """The tasks of a file that `task_config` of `mise` includes: its tables are the tasks."""
-    document = _table(read_toml(text))
+    document = table_in(read_toml(text))
     is_of_tasks = all(isinstance(each, Mapping) and not _OF_TASK.isdisjoint(each) for each in document.values())
     return _mise_tasks(document if is_of_tasks else {})
 
@@ -160,7 +160,7 @@ def _pyproject(text: str) -> _Pairs:
         (("tool", "hatch", "envs", "default", "scripts"), "hatch run"),
         (("tool", "taskipy", "tasks"), "task"),
     ):
-        for name, body in _texts(_table(document, *way)):
+        for name, body in _texts(table_in(document, *way)):
             yield name, f"{starter}\0{body}"
 
 
@@ -214,7 +214,7 @@ def _tox_ini(text: str) -> _Pairs:
 
 
 def _cargo_config(text: str) -> _Pairs:
-    return _texts(_table(read_toml(text), "alias"))
+    return _texts(table_in(read_toml(text), "alias"))
 
 
 _READERS: dict[str, tuple[str, Callable[[str], _Pairs]]] = {
@@ -286,7 +286,8 @@ def read_toml(text: str) -> Any:
         return None
 
 
-def _table(document: Any, *way: str) -> Mapping[str, Any]:
+def table_in(document: Any, *way: str) -> Mapping[str, Any]:
+    """The table of a document to which some names lead; an empty one where there is none."""
     for name in way:
         document = document.get(name) if isinstance(document, Mapping) else None
     return document if isinstance(document, Mapping) else {}
